@@ -10,7 +10,7 @@
 /// `POINTS` and `PLANES` of `solver/cuda/classic_3d.rs`.
 constexpr int POINTS = 2, PLANES = 8;
 
-/// A read or write of what the sweep needs no more: it makes room in the caches for the iterate.
+/// A read or write of what the sweep no longer needs: it makes room in the caches for the iterate.
 __device__ __forceinline__ real load_once(const real *at) { return __ldcs(at); }
 __device__ __forceinline__ void store_once(real *at, real value) { __stcs(at, value); }
 
@@ -23,7 +23,7 @@ template <bool MEASURES> __device__ __forceinline__ void march(const CycleArgume
     int y = blockIdx.x / across % down * blockDim.y + threadIdx.y;
     int z = blockIdx.x / across / down * PLANES, end = min(z + PLANES, planes);
 
-    // Points outside of the grid are the last ones once more, and are not stored.
+    // Points outside of the grid repeat the last ones, and are not stored.
     bool is_inside[POINTS];
     int x[POINTS];
 #pragma unroll

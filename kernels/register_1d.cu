@@ -19,7 +19,7 @@
 extern __shared__ double memory[];
 
 /// Whether each warp writes its sum of squares: if `squares` is not null, or decided when the kernel is compiled,
-/// where asking would cost speed.
+/// where testing would cost speed.
 enum Measured { IF_REQUESTED, NEVER, ALWAYS };
 
 /// One cycle of the tiles of a block. A tile that is PARTIAL is smaller than its lanes.
@@ -112,7 +112,7 @@ template <int P, bool PARTIAL, Measured MEASURED> __device__ __forceinline__ voi
 #pragma unroll
     for (int i = 0; i < P; i++) own[i] = u[i];
     __syncwarp();
-    // Read anew, so that no address of the stage stays in registers during the sweeps.
+    // Read again, so that no address of the stage stays in registers during the sweeps.
     asm volatile("mov.u32 %0, %0;" : "+r"(lanes));
     real *to = a.to + origin + part;
 #pragma unroll

@@ -163,7 +163,7 @@ template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
         }
         if (ALONE) {
             // Adds 0, which the compiler cannot know: it keeps these values, and does not compute them
-            // anew in every sweep.
+            // again in every sweep.
             halo_y += flip;
             halo_x += flip;
             lane_before += flip;
@@ -387,7 +387,7 @@ __device__ __forceinline__ void cycle(const CycleArguments &a) {
         sweeps--;
     }
 
-    // Read anew, so that none of it stays in registers during the sweeps.
+    // Read again, so that none of it stays in registers during the sweeps.
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
     lane = thread % WARP, warp = ALONE ? 0 : thread / WARP;
     patch.lane_x = lane % LANES_X, patch.lane_y = lane / LANES_X;

@@ -163,7 +163,7 @@ template <int POINTS, bool KEEPS_G> __device__ __forceinline__ void cycle(const 
 #pragma unroll 1
     for (; sweeps > 0; sweeps--) sweep(false, 0);
 
-    // Computed anew, to save registers during the sweeps.
+    // Computed again, to save registers during the sweeps.
     Tile tile(a);
     Column<POINTS> again(width, height);
     unsigned owned = again.owned(tile);

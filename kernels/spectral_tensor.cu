@@ -314,7 +314,7 @@ template <class P> struct Tile {
     }
 };
 
-/// What the first sweep changes at a pair of points.
+/// The update of the first sweep at a pair of points.
 __device__ __forceinline__ double2 change(const Weights &w, double x_prev, double2 own, double x_next, double2 y_prev,
                                           double2 y_next, double2 g) {
     return make_double2(update(w, x_prev, own.y, y_prev.x, y_next.x, g.x) - own.x,

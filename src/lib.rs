@@ -1,6 +1,6 @@
 //! Hierarchical Jacobi iteration for structured grids, and what its iterates look like.
 //!
-//! A grid is cut into overlapping tiles. In a *cycle* every tile makes k Jacobi sweeps
+//! A grid is cut into overlapping tiles. In a *cycle* every tile performs k Jacobi sweeps
 //! (*subiterations*) with the layer of points around it, its *halo*, frozen, and then writes back the
 //! points that it *owns*. A cycle passes over main memory once instead of k times, but values near
 //! tile borders are stale: they differ from those of Jacobi's iteration. The method is that of M. S. Islam and Q. Wang,

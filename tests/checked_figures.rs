@@ -77,7 +77,7 @@ fn line_16_subiterations_without_overlap() {
     check(line(), hierarchical(&line(), 16, 0), 19_555);
 }
 
-/// o = 2(k − 1): exactly 16 sweeps of Jacobi's iteration a cycle, 128,760 / 16 of them.
+/// o = 2(k − 1): exactly 16 sweeps of Jacobi's iteration per cycle, 128,760 / 16 of them.
 #[test]
 fn line_16_subiterations_with_full_overlap() {
     check(line(), hierarchical(&line(), 16, 30), 8_048);
@@ -130,7 +130,7 @@ fn grid_3d_of_three_sides() {
     check_3d(Shape::grid_3d(48, 40, 56).expect("a small shape"), 6, 12, 2, 468);
 }
 
-/// o = 2(k − 1): exactly 8 sweeps of Jacobi's iteration a cycle, 4,345 / 8 of them.
+/// o = 2(k − 1): exactly 8 sweeps of Jacobi's iteration per cycle, 4,345 / 8 of them.
 #[test]
 #[ignore = "minutes: run with --ignored"]
 fn cube_64_8_subiterations_with_full_overlap() {

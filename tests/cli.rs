@@ -726,7 +726,7 @@ fn a_figure_of_any_kind_is_reproduced_from_its_own_file() {
         "--kind curves --compare k8.toml --compare-at 7 --classic 400",
         "--kind profile --compare o2.toml --cut i=8",
         "--kind mean-tile",
-        "--kind distance --field change",
+        "--kind distance --field update",
         "--kind edge-share --until 30",
         "--kind probes --probe 3,4 --probe 8,8 --field staleness",
         "--kind inside --follow 1,1 --subiteration 2 --inside-shows iterate",
@@ -779,7 +779,8 @@ fn figures_are_saved_as_tables_too() {
         (header.join(" "), table.records().map(Result::unwrap).count())
     };
     assert_eq!(table("--kind heat-map"), ("i j residual".to_owned(), 24 * 20));
-    assert_eq!(table("--kind profile --field change"), ("i change".to_owned(), 24));
+    // An older name of the field works, too.
+    assert_eq!(table("--kind profile --field change"), ("i update".to_owned(), 24));
     assert_eq!(table("--kind curves").1, 7);
     let (header, rows) = table("--kind curves --classic 9");
     assert!(header.starts_with("run cycle sweeps ") && rows == 7 + 10, "{header}, {rows}");
@@ -958,9 +959,9 @@ fn what_is_drawn_of_a_3d_grid_is_refused_for_others_and_can_be_drawn_again() {
     let steep = format!("render {grid} --kind volume --elevation 91 -o c.png");
     refused(&folder, &steep, 2, &["the elevation is 91; it must be -90 to 90"]);
     let flat = format!("render {SMALL} --kind volume -o c.png");
-    refused(&folder, &flat, 2, &["volume cannot be drawn of this run", "Only a 3D grid"]);
+    refused(&folder, &flat, 2, &["volume cannot be drawn for this run", "Only a 3D grid"]);
     let flat = format!("render {SMALL} --kind slices -o c.png");
-    refused(&folder, &flat, 2, &["slices cannot be drawn of this run", "Only a 3D grid"]);
+    refused(&folder, &flat, 2, &["slices cannot be drawn for this run", "Only a 3D grid"]);
     let outside = format!("render {grid} --kind slices --through 3,10,1 -o c.png");
     refused(&folder, &outside, 2, &["the common point is 3,10,1; points are 0,0,0 to 11,9,7"]);
     let unused = format!("render {grid} --through 3,9,1 -o c.png");
@@ -995,7 +996,7 @@ fn a_video_is_made_by_ffmpeg_whole_or_not_at_all() {
     fs::remove_file(folder.path().join("a.mp4")).unwrap();
 
     let path = ffmpeg(&folder, r#"[ "$1" = -version ] && exit; echo "no encoder" >&2; exit 1"#);
-    let said = "tilescope: ffmpeg could not make a.mp4: no encoder\n";
+    let said = "tilescope: ffmpeg could not create a.mp4: no encoder\n";
     tilescope(&folder, &animate).env("PATH", path).assert().code(1).stderr(said);
     let none = ".mp4 files need ffmpeg, which is not installed; .apng and .gif do not";
     let none = format!("tilescope: {none}\n");
@@ -1137,6 +1138,11 @@ fn earlier_names_of_subcommands_and_options_still_work() {
             "solve --help",
             "1d-copies",
         ),
+        (
+            "solve --shape 16 --tile 8 --k 2 --stop change --tol none --max-cycles 2",
+            "solve --help",
+            "- change:",
+        ),
     ] {
         tilescope(&folder, arguments).assert().success();
         let hidden = predicate::str::contains(earlier).not();
@@ -1182,7 +1188,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--velocity 1,2", &["velocity is given with problem poisson", "convection-diffusion"]),
         ("--velocity 1", &["--velocity", "two numbers"]),
         ("--seed 3", &["seed is given with problem poisson", "random"]),
-        ("--problem picture", &["rhs is missing", "needs a picture or an .npy array"]),
+        ("--problem picture", &["rhs is missing", "needs an image or an .npy array"]),
         ("--problem chess", &["'chess'", "--problem", "poisson", "heat-plate"]),
         ("--preset chess", &["'chess'", "--preset", "paper-2d"]),
         ("--method magic", &["'magic'", "--method", "classic, hierarchical"]),
@@ -1607,7 +1613,7 @@ fn a_run_whose_parts_do_not_fit_together_is_refused_before_it_begins() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_panic() {
+fn a_closed_pipe_is_not_a_panic() {
     let folder = folder();
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_tilescope"))
         .args(["solve", "--tol", "none", "--max-cycles", "100"])
@@ -1679,7 +1685,7 @@ fn methods_that_stream_save_the_bits_of_classic_and_count_their_traffic() {
     }
     let output = tilescope(&folder, "solve --shape 40x50 --method pyramid --memory 20kB --tol 0.5");
     let said = String::from_utf8({ output }.output().unwrap().stdout).unwrap();
-    for part in ["pyramid, height auto, 20kB", "moved a cycle", "redundant work"] {
+    for part in ["pyramid, height auto, 20kB", "moved per cycle", "redundant work"] {
         assert!(said.contains(part), "{said}");
     }
 }
@@ -1741,7 +1747,7 @@ fn a_matrix_by_name_takes_the_checked_cycles() {
         assert_eq!(json(&folder, &again)["cycles"], 4462);
         assert_eq!(read_npy(&folder.path().join("x.npy")).2, x);
     }
-    // Unknowns are saved in the matrix' own order, whatever order they are computed in.
+    // Unknowns are saved in the matrix's own order, whatever order they are computed in.
     let of_order = "--matrix heat-1d --ordering random --seed 3 --tile 25 --k 8 --tol 1e-10 --save-field y.npy";
     assert_eq!(json(&folder, of_order)["matrix"]["ordering"], "random");
     let values = |bytes: &[u8]| -> Vec<f64> {
@@ -1817,7 +1823,7 @@ fn lessons_are_listed_begun_and_checked() {
 
     tilescope(&folder, "lesson --new mine.md").assert().success();
     let template = fs::read(folder.path().join("mine.md")).unwrap();
-    refused(&folder, "lesson --new mine.md", 1, &["mine.md is there already"]);
+    refused(&folder, "lesson --new mine.md", 1, &["mine.md already exists"]);
     let checked = tilescope(&folder, "lesson --check mine.md").assert().success();
     let checked = String::from_utf8(checked.get_output().stdout.clone()).unwrap();
     assert!(checked.lines().rev().skip(1).all(|line| line.contains("  holds  ")), "{checked}");

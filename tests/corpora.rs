@@ -1,5 +1,5 @@
 //! The corpora of the fuzzers (`fuzz/corpus`) on a stable toolchain: every file, whole, cut off and with
-//! changed bytes, goes to its target, which fails on a panic, on an answer that is no sentence, and on a
+//! changed bytes, goes to its target, which fails on a panic, on an answer that is not a sentence, and on a
 //! file that does not survive.
 
 #[path = "../fuzz/targets.rs"]
@@ -51,7 +51,7 @@ fn every_reader_answers_for_some_seconds_of_random_changes() {
     };
     let time = Duration::from_secs(seconds.parse().expect("TILESCOPE_FUZZ_SECONDS is a number"));
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
-    // One target a core, so that each has the whole time.
+    // One target per core, so that each has the whole time.
     let remaining = Mutex::new(targets::TARGETS.into_iter());
     let next = || remaining.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
@@ -68,7 +68,7 @@ fn every_reader_answers_for_some_seconds_of_random_changes() {
     });
 }
 
-/// Gives random changes of the files in a folder to a target, as long as there is time.
+/// Feeds random changes of the files in a folder to a target, as long as there is time.
 fn fuzz(name: &str, target: fn(&[u8]), corpus: &Path, time: Duration) {
     let files = fs::read_dir(corpus).unwrap();
     let files: Vec<_> = files.map(|file| fs::read(file.unwrap().path()).unwrap()).collect();

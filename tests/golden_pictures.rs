@@ -1,5 +1,5 @@
 //! Guards what figures look like, from values to pixels, against pictures that a person has inspected.
-//! `UPDATE_SNAPSHOTS=true` makes them anew.
+//! `UPDATE_SNAPSHOTS=true` regenerates them.
 
 use std::path::PathBuf;
 

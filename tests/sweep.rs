@@ -176,7 +176,7 @@ fn the_table_of_another_sweep_is_an_error_and_left_unchanged() {
     let folder = folder();
     done(&folder, SMALL);
     let whole = text(&folder);
-    refused(&folder, SMALL, 1, &["s.csv exists already", "--resume"]);
+    refused(&folder, SMALL, 1, &["s.csv already exists", "--resume"]);
     let other = |from, to| format!("{} --resume", SMALL.replace(from, to));
     refused(&folder, &other("24x20", "24x24"), 1, &["s.csv cannot be resumed", "--shape 24x20"]);
     refused(&folder, &other("--k 2,4", "--k 4"), 1, &["is not a setting of this sweep"]);

@@ -650,7 +650,7 @@ fn ten_thousand_changes_of_setting_leave_no_memory_behind() {
         run.method.tile = vec![8 << (epoch % 2)];
         run.method.precision = [Precision::F64, Precision::F32][(epoch / 3 % 2) as usize];
         worker.request(WorkerRequest { memory: 16_000_000, ..request(epoch, &run) });
-        // Most requests are overtaken by the next, as those of a dragged slider are.
+        // Most requests are replaced by the next, as those of a dragged slider are.
         if epoch % 20 == 0 {
             let report = until(&worker, |report| report.epoch == epoch);
             assert_eq!(report.plan.spec, run);

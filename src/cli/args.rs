@@ -61,8 +61,8 @@ pub struct CommonArgs {
     #[arg(long, value_name = "FILE", help_heading = "Problem")]
     rhs: Option<PathBuf>,
     /// Sparse matrix: a Matrix Market file (.mtx, .mtx.gz), or heat-1d, ice-sheet, trefethen-2000, graph, or
-    /// a grid problem such as poisson-256x256; implies --problem matrix. --tile is the rows of a block,
-    /// --overlap its levels, --k the inner sweeps; --rhs and --initial may be .mtx or .npy
+    /// a grid problem such as poisson-256x256; implies --problem matrix. --tile is the number of rows of a
+    /// block, --overlap its levels, --k the inner sweeps; --rhs and --initial may be .mtx or .npy
     #[arg(long, value_name = "FILE|NAME", help_heading = "Problem")]
     matrix: Option<PathBuf>,
     /// Order of the unknowns of a matrix
@@ -154,10 +154,10 @@ pub struct CommonArgs {
         allow_negative_numbers = true
     )]
     tol: Option<Tolerance>,
-    /// Quantity that is compared with the tolerance [default: residual; change for heat plates]
+    /// Quantity that is compared with the tolerance [default: residual; update for heat plates]
     #[arg(long, value_name = "RULE", help_heading = "When to stop")]
     stop: Option<StopRule>,
-    /// Upper limit of cycles
+    /// Largest number of cycles
     #[arg(
         long,
         value_name = "N",
@@ -181,10 +181,10 @@ pub struct RunArgs {
     /// Subiterations per cycle, 1 to 1000000, or inf for exact local solves
     #[arg(long, value_name = "K", help_heading = "Method", allow_negative_numbers = true)]
     k: Option<Subiterations>,
-    /// Sweeps of a cycle with --method pyramid and wavefront, 1 to 4096 [default: auto, by the model]
+    /// Sweeps of a cycle with --method pyramid or wavefront, 1 to 4096 [default: auto, by the model]
     #[arg(long, value_name = "N|auto", help_heading = "Method", allow_negative_numbers = true)]
     height: Option<Height>,
-    /// Fast memory of --method pyramid and wavefront, for two iterates and the right-hand side of a slab or
+    /// Fast memory of --method pyramid or wavefront, for two iterates and the right-hand side of a slab or
     /// a window: a cache, or any number of bytes [default: 32MB]
     #[arg(long, value_name = "64MB", help_heading = "Method", allow_negative_numbers = true)]
     memory: Option<ByteCount>,
@@ -206,7 +206,7 @@ pub struct RunArgs {
         allow_negative_numbers = true
     )]
     tile: Option<Axes>,
-    /// How a cycle is computed [default: auto]. Results do not depend on it, but for spectral, which
+    /// How a cycle is computed [default: auto]. Results do not depend on it, except with spectral, which
     /// rounds differently
     #[arg(long, help_heading = "Method")]
     kernel: Option<Kernel>,

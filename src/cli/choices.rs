@@ -16,8 +16,8 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 /// Names of values, and older ones that still work.
-const OLDER_NAMES: [(&str, &str); 3] =
-    [("light", "print"), ("dark", "screen"), ("staleness", "lag")];
+const OLDER_NAMES: [(&str, &str); 4] =
+    [("light", "print"), ("dark", "screen"), ("staleness", "lag"), ("update", "change")];
 
 macro_rules! choices {
     ($($choice:ty),* $(,)?) => {$(

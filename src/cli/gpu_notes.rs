@@ -17,7 +17,7 @@ pub(super) fn print_gpu_notes(plan: &Plan) {
     }
     // Many machines have no GPU, and an old driver is no news.
     if let Some(why) = plan.without_gpu.as_ref().filter(|why| !is_absent(why)) {
-        print_note(&format!("the run is made on the CPU: {why}"));
+        print_note(&format!("the run uses the CPU: {why}"));
     }
 }
 

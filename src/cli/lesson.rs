@@ -17,8 +17,8 @@ const EXAMPLES: &str = "\
 Examples:
   tilescope lesson --list                  the lessons that come with the program
   tilescope lesson overlap                 open one of them in the window
-  tilescope lesson --new mine.md           write a lesson to begin with
-  tilescope lesson --check mine.md         make its runs and compare its claims with what is measured
+  tilescope lesson --new mine.md           write a template for a lesson
+  tilescope lesson --check mine.md         make its runs and compare its claims with the measured values
   tilescope lesson mine.md                 open it in the window
 
 assets/lessons/README.md describes the format.
@@ -35,7 +35,7 @@ pub struct LessonArgs {
     /// Make the runs of the lesson and print each claim with the measured value
     #[arg(long)]
     check: bool,
-    /// Write a lesson to begin with into this file, which must not be there yet
+    /// Write a template for a lesson to this file, which must not exist yet
     #[arg(long, value_name = "FILE", conflicts_with_all = ["lesson", "check", "list"])]
     new: Option<PathBuf>,
     /// List the lessons that come with the program
@@ -44,7 +44,7 @@ pub struct LessonArgs {
 }
 
 impl LessonArgs {
-    /// Does what was asked for.
+    /// Does what was requested.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         if let Some(path) = &self.new {
             return begin(path);
@@ -92,7 +92,7 @@ fn list() -> anyhow::Result<ExitCode> {
 /// Writes the template.
 fn begin(path: &Path) -> anyhow::Result<ExitCode> {
     if path.exists() {
-        bail!("{} is there already; choose another name", path.display());
+        bail!("{} already exists; choose another name", path.display());
     }
     files::write_atomically(path, |out| out.write_all(TEMPLATE.as_bytes()))?;
     let file = path.display();
@@ -100,7 +100,7 @@ fn begin(path: &Path) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures every claim, and prints what came of it.
+/// Measures every claim, and prints the outcome.
 fn check(read: &ReadLesson) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::install("stopped; no claim was checked to its end")?;
     let mut progress = Progress::start();

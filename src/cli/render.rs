@@ -33,27 +33,27 @@ Examples:
       the staleness u − u_Jacobi of each point, as a vector figure
   tilescope render --at-cycle 40 --compare overlap-4.toml --size 16x9cm -o both.png
       two runs side by side, in the same colours
-  tilescope render --preset paper-1d --tol none --max-cycles 500 --field change -o space-time.png
+  tilescope render --preset paper-1d --tol none --max-cycles 500 --field update -o space-time.png
       in 1D a space–time diagram: x across, cycles downwards
   tilescope render --kind profile --cut j=100 --at-cycle 40 --theme transparent -o profile.svg
       the residual along a row with the tile borders, on a transparent background
   tilescope render --at-cycle 40 --kind curves --classic --compare overlap-4.toml --compare k-32.toml -o c.png
       the convergence of three runs and of Jacobi's iteration
   tilescope render --at-cycle 40 --kind inside --follow 2,3 --subiteration 8 -o tile.png
-      a tile with its frozen halo half-way through the next cycle: its staleness
+      a tile with its frozen halo halfway through the next cycle: its staleness
   tilescope render --at-cycle 400 --kind probes --probe 128,128 --probe 127,128 -o probes.csv
       the residual at two points over the cycles, as numbers
   tilescope render --overlap 8 --at-cycle 40 --kind mean-tile --borders -o tile.png
       the residual folded onto one tile, and the part that inner tiles own
-  tilescope render --at-cycle 40 --kind arrangement --theme screen -o overview.png
+  tilescope render --at-cycle 40 --kind arrangement --theme dark -o overview.png
       the map, the curves and a profile in one figure; --place arranges other parts
   tilescope render --shape 1024x1024 --at-cycle 10 --kind bare-map -o map.png
       the raw map, one pixel per point
-  tilescope render --kind curves --theme screen -o curves.png
+  tilescope render --kind curves --theme dark -o curves.png
       the convergence, cycle by cycle
   tilescope render --animate 0..400:8 --borders -o film.gif
       an animation of the residual after 0, 8, 16 … 400 cycles
-  tilescope render --animate 0..4000:log --compare overlap-4.toml --theme screen -o both.mp4
+  tilescope render --animate 0..4000:log --compare overlap-4.toml --theme dark -o both.mp4
       an animation of two runs, at cycles spread evenly by their logarithm
 
 The file carries the run: `tilescope open residual.png` shows it again, and --run residual.png
@@ -77,8 +77,8 @@ pub struct Render {
     /// What to draw [default: heat-map; side-by-side with --compare]
     #[arg(long, help_heading = "Figure")]
     kind: Option<FigureKind>,
-    /// Another run for the same figure: a run file (.toml), or a figure that carries its run; from a
-    /// figure of several runs all but the first are taken. Curves, profiles and tables of runs take
+    /// Another run for the same figure: a run file (.toml), or a figure that carries its run; if
+    /// that shows several runs, all but the first are taken. Curves, profiles and tables of runs take
     /// up to six
     #[arg(long, value_name = "FILE", help_heading = "Figure")]
     compare: Vec<PathBuf>,
@@ -163,14 +163,14 @@ pub struct Render {
     /// the slice of --slice]
     #[arg(long, value_name = "I,J,K", help_heading = "Figure", value_parser = values::point_3d)]
     through: Option<[usize; 3]>,
-    /// From where --kind volume is seen: degrees around the z axis, from the direction of x
+    /// Azimuth from which --kind volume is seen: degrees around the z axis, from the x axis
     /// [default: 35]
     #[arg(long, value_name = "DEGREES", help_heading = "Figure", value_parser = values::number, allow_negative_numbers = true)]
     azimuth: Option<f64>,
-    /// Degrees above the xy-plane, -90 to 90 [default: 25]
+    /// Elevation from which --kind volume is seen: degrees above the xy-plane, -90 to 90 [default: 25]
     #[arg(long, value_name = "DEGREES", help_heading = "Figure", value_parser = values::number, allow_negative_numbers = true)]
     elevation: Option<f64>,
-    /// How large the box of --kind volume is drawn; at 1 all of it is in sight from everywhere
+    /// How large the box of --kind volume is drawn; at 1 all of it is visible from every direction
     /// [default: 1]
     #[arg(long, value_name = "N", help_heading = "Figure", value_parser = values::number, allow_negative_numbers = true)]
     zoom: Option<f64>,
@@ -214,7 +214,7 @@ pub struct Render {
     /// The same as --kind bare-map
     #[arg(long, help_heading = "Figure", conflicts_with = "kind")]
     bare: bool,
-    /// The background; print is light, and screen is dark
+    /// The background that the figure is made for
     #[arg(long, default_value = "light", help_heading = "Figure")]
     theme: Theme,
     /// Draw an animation: the cycles from..to:step, or from..to:log for 60 of them, spread evenly
@@ -261,7 +261,7 @@ impl Render {
         self.check_file(&view)?;
         self.check_options(&view)?;
         let spec = self.run.spec()?;
-        // A figure may be drawn anew in the place of the one that carries its run.
+        // A figure may be drawn again in the place of the one that carries its run.
         let mut inputs = self.run.inputs(&spec);
         inputs.retain(|(option, _)| *option == "--rhs");
         outputs::check(&[Output { option: "-o", path: &self.output, endings: &[] }], &inputs)?;
@@ -539,7 +539,7 @@ impl Render {
                 let allowed = f64::from(SMALLEST_SIDE)..=f64::from(LARGEST_SIDE);
                 if !pixels.iter().all(|side| allowed.contains(side)) {
                     return Err(UsageError(format!(
-                        "a figure of {} × {} cm at {dpi} pixels per inch has {} × {} pixels; each side takes {SMALLEST_SIDE} to {LARGEST_SIDE}",
+                        "a figure of {} × {} cm at {dpi} pixels per inch has {} × {} pixels; each side must be {SMALLEST_SIDE} to {LARGEST_SIDE}",
                         size[0], size[1], pixels[0], pixels[1]
                     )));
                 }

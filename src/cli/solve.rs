@@ -1,4 +1,4 @@
-//! `tilescope solve`: makes a whole run and prints a summary.
+//! `tilescope solve`: solves a system and prints a summary.
 
 use super::args::RunArgs;
 use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
@@ -39,7 +39,7 @@ Examples:
       block Jacobi on a sparse matrix: 8 inner sweeps in blocks of 256 rows
   tilescope solve --shape 256x256x256 --method wavefront --memory 64MB --max-cycles 5
       Jacobi's iteration in a window of 64 MB that flows over the grid; its traffic is in the summary
-  tilescope solve --problem heat-plate --boundary left=1,top=0.5 --stop change --tol 1e-5
+  tilescope solve --problem heat-plate --boundary left=1,top=0.5 --stop update --tol 1e-5
       a plate with two warm sides, until the largest update of a cycle is at most 1e-5
 
 Exit codes: 0 success; 1 failure, or the tolerance was not reached; 2 wrong usage; 130 interrupted by
@@ -54,7 +54,7 @@ pub struct Solve {
     /// Print one JSON object instead of the summary
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Save the interior of u as a NumPy array: [ny, nx] in 2D, [batch, nx] in 1D; of a matrix [n], in its
+    /// Save the interior of u as a NumPy array: [ny, nx] in 2D, [batch, nx] in 1D; for a matrix [n], in its
     /// own order
     #[arg(long, value_name = "U.npy", help_heading = "Output")]
     save_field: Option<PathBuf>,
@@ -64,7 +64,7 @@ pub struct Solve {
     /// Save the norms of every cycle as CSV
     #[arg(long, value_name = "C.csv", help_heading = "Output")]
     save_curve: Option<PathBuf>,
-    /// After Ctrl-C, save what there is and print its summary
+    /// After Ctrl-C, save the results so far and print their summary
     #[arg(long, help_heading = "Output")]
     save_on_interrupt: bool,
 }
@@ -131,7 +131,7 @@ impl Solve {
             rounded(reduction(residual, run.start_residual())),
         );
         if self.save_field.is_some() || self.save_curve.is_some() {
-            text += "; nothing was saved (--save-on-interrupt saves what there is)";
+            text += "; nothing was saved (--save-on-interrupt saves the results so far)";
         }
         text
     }
@@ -274,7 +274,7 @@ struct Summary {
     cycles: u64,
     /// Σ|w|: the largest Σ|a_ij| / |a_ii| of a row, j ≠ i.
     dominance: f64,
-    /// ρ(I − D⁻¹A) of a grid; of a matrix it is found with `matrix`.
+    /// ρ(I − D⁻¹A) of a grid; for a matrix it is found with `matrix`.
     #[serde(skip_serializing_if = "Option::is_none")]
     spectral_radius: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -338,16 +338,16 @@ impl StreamingSummary {
         [
             ("height", format!("{height}, in {} of working arrays", human(*working_bytes))),
             (
-                "moved a cycle",
+                "moved per cycle",
                 format!(
-                    "{} values up, {} down: {:.3} per update",
+                    "{} values to fast memory, {} back: {:.3} per update",
                     grouped(*values_up),
                     grouped(*values_down),
                     self.traffic.values_per_update()
                 ),
             ),
             (
-                "updates a cycle",
+                "updates per cycle",
                 format!(
                     "{}, {} of them duplicate: {:.3}× redundant work",
                     grouped(*updates),
@@ -430,12 +430,12 @@ impl MatrixSummary {
             ("entries", format!("{entries}: {static_entries} static, {dynamic_entries} dynamic")),
             ("matrix", format!("{symmetric}, {dominant}, bandwidth {}", self.bandwidth)),
             ("ρ(I − D⁻¹A)", format!("{radius:.6} ± {}, {sweeps}", rounded(error))),
-            ("setup, shutdown", format!("{setup}, {shutdown}")),
+            ("set-up, shutdown", format!("{setup}, {shutdown}")),
         ]
     }
 }
 
-/// The sweeps that a digit takes in the end, where the iteration converges.
+/// The asymptotic number of sweeps per digit, where the iteration converges.
 fn sweeps_per_digit(sweeps: Option<f64>) -> String {
     sweeps.map_or_else(
         || "Jacobi's iteration does not converge".to_owned(),
@@ -532,7 +532,7 @@ impl Summary {
             }
             _ => String::new(),
         };
-        let mut row = |name: &str, value: String| text.push_str(&format!("  {name:<16}{value}\n"));
+        let mut row = |name: &str, value: String| text.push_str(&format!("  {name:<18}{value}\n"));
         row("‖r₀‖₂", rounded(self.residual0));
         row("‖r‖₂", known(self.residual));
         row("‖r‖₂ / ‖r₀‖₂", known(self.reduction) + &criterion(StopRule::Residual));

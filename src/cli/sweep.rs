@@ -1,4 +1,4 @@
-//! `tilescope sweep`: measures many settings into a table.
+//! `tilescope sweep`: measures many settings and writes a table.
 
 use super::args::CommonArgs;
 use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
@@ -29,7 +29,7 @@ Examples:
   tilescope sweep --k 4,8,16 --overlap 0:30:2 --tile 16,32 -o sweep.csv --plot sweep.png
       time and cycles to 1e-4 on 256 x 256 points, and a map over k and overlap
   tilescope sweep --shape 1024 --k 1:32 --overlap 0:30:2 --measure cycles --jobs 0 -o s.csv
-      cycles only, counted on all cores at once
+      cycles only, counted concurrently on all cores
   tilescope sweep --k 4:64:4 --overlap 0:16:2 -o sweep.csv --plot best.svg --plot-kind k
       speedup and best overlap against k
   tilescope sweep --k 4,8,16 --overlap 0:30:2 --tile 16,32 -o sweep.csv --resume
@@ -59,8 +59,8 @@ pub struct Sweep {
         default_value = "time,cycles"
     )]
     measure: Vec<Measure>,
-    /// Settings whose cycles are counted at once on the CPU; 0 for one per core. Times are always
-    /// measured one by one
+    /// Settings whose cycles are counted concurrently on the CPU; 0 for one per core. Times are always
+    /// measured one after the other
     #[arg(
         long,
         value_name = "N",
@@ -285,7 +285,7 @@ fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaselin
     let mut text = format!("{}, {} · {settings}\n", run.problem.kind.label(), shape.join(" × "));
     for (outcome, said) in [
         (RowOutcome::CannotRun, "cannot run"),
-        (RowOutcome::Capped, "did not reach the tolerance within the limit of cycles"),
+        (RowOutcome::Capped, "did not reach the tolerance within the cycle limit"),
         (RowOutcome::RoundingLimit, "stopped at the rounding limit before the tolerance"),
         (RowOutcome::Diverged, "diverged"),
     ] {
@@ -346,8 +346,7 @@ pub(super) fn none_reached(rows: &[SweepRow], run: &RunSpec) -> String {
     let reasons = [
         (
             RowOutcome::Capped,
-            "stopped at the limit of cycles: allow more with --max-cycles, or raise --tol"
-                .to_owned(),
+            "stopped at the cycle limit: allow more with --max-cycles, or raise --tol".to_owned(),
         ),
         (
             RowOutcome::RoundingLimit,

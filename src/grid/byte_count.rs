@@ -1,4 +1,4 @@
-//! A number of bytes that somebody chose.
+//! A number of bytes as a setting.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
@@ -25,7 +25,7 @@ const UNITS: [(&str, u64); 9] = [
 /// Units that are written: all of 1000, and the last.
 const WRITTEN: usize = 4;
 
-/// Why a text is no number of bytes.
+/// Why a text is not a number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it must be a whole number of bytes with a unit, such as 64MB or 8GB")]
 pub struct ByteCountError;

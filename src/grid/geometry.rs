@@ -251,7 +251,7 @@ impl Need {
             (_, None) => Err("The problem has no grid: its points have no positions."),
             (Self::Grid1d, Some(_)) => Err("Only a 1D grid has a space–time diagram."),
             (Self::Grid3d, Some(_)) => Err("Only a 3D grid has three axes to show."),
-            (_, Some(_)) => Err("This is shown of 1D and 2D grids only."),
+            (_, Some(_)) => Err("This is shown for 1D and 2D grids only."),
         }
     }
 }

@@ -26,7 +26,7 @@ pub fn check(shape: &Shape, arrays: usize, precision: Precision) -> Result<(), O
     check_with(shape, arrays, precision, 0)
 }
 
-/// The same with so many bytes beside the arrays.
+/// The same with this many bytes beside the arrays.
 ///
 /// # Errors
 /// [`OutOfMemory`] with the size that would be needed.

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The rows of a sparse matrix are cut into blocks of `T` instead, of which the last may be shorter; what
-//! they share is counted in levels of the matrix' graph, not along the axis.
+//! they share is counted in levels of the graph of the matrix, not along the axis.
 //!
 //! Source: Islam & Wang, section III-B (the left tile gives the left half of an overlap, the right
 //! tile the right half); the last tile, moved back so that it is full, is this project's rule.
@@ -126,7 +126,7 @@ impl AxisTiling {
         self.owned(first).start..self.owned(last).end
     }
 
-    /// The points that tile `j` computes; of a block, those that it owns, to which its levels come.
+    /// The points that tile `j` computes; for a block, those that it owns, to which its levels come.
     pub fn computed(&self, j: usize) -> Range<usize> {
         if self.are_blocks {
             return self.owned(j);
@@ -210,7 +210,7 @@ pub type Region = [Range<usize>; 3];
 
 /// How a grid is partitioned into tiles: the product of the tiles of its axes.
 ///
-/// Tiles are numbered from 0, those along x first. Of a tile a solver needs what it computes and
+/// Tiles are numbered from 0, those along x first. A solver needs of a tile what it computes and
 /// what it owns; its halo is the layer of one point around what it computes. The systems of a batch
 /// are all partitioned alike.
 #[derive(Clone, Debug, PartialEq, Eq)]

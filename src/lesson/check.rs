@@ -1,4 +1,4 @@
-//! Makes the runs of a lesson, and compares what they show with what the lesson claims.
+//! Performs the runs of a lesson, and compares what they show with what the lesson claims.
 
 use super::condition::Condition;
 use super::measure::{Evidence, Needs};
@@ -10,7 +10,7 @@ use crate::run::{
 };
 use std::sync::atomic::AtomicBool;
 
-/// What came of a claim.
+/// The outcome of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
     /// Its line in the file.
@@ -39,7 +39,7 @@ struct Question<'a> {
 }
 
 impl Lesson {
-    /// Makes the runs of all claims and goals, each run once, and says what came of them. `on_progress` is
+    /// Performs the runs of all claims and goals, each run once, and returns their outcomes. `on_progress` is
     /// called with the number of runs made, and of all.
     ///
     /// A goal is two claims: its setting reaches it, and the step does not begin with it.
@@ -103,7 +103,7 @@ impl Question<'_> {
                 value.ok_or_else(|| "not known of this run".to_owned())
             }
             Some(Err(why)) => Err(why.clone()),
-            None => Err("not made".to_owned()),
+            None => Err("not run".to_owned()),
         };
         Checked {
             line,
@@ -163,7 +163,7 @@ impl Made {
         let snapshot = record(
             cycle.as_ref().map_or(RecordedCycles::Last, |cycle| RecordedCycles::Each(cycle)),
         )?;
-        // A run that goes on at once does not measure the error of its initial guess.
+        // A run that continues at once does not measure the error of its initial guess.
         let start = match needs.error {
             true => Some(record(RecordedCycles::Each(&[0]))?.history.of(0)),
             false => None,

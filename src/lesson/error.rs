@@ -15,12 +15,12 @@ pub struct LessonError {
 /// What is wrong in a line of a lesson, and what is allowed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Fault {
-    /// A key that there is not.
-    #[error("there is no key {key}; there is {allowed}")]
+    /// An unknown key.
+    #[error("there is no key {key}; choose from {allowed}")]
     Key {
         /// The key.
         key: String,
-        /// Those that there are.
+        /// The known ones.
         allowed: String,
     },
     /// A value that a key cannot have.
@@ -36,20 +36,20 @@ pub enum Fault {
     /// Text that is not TOML.
     #[error("this is not TOML: {0}")]
     Toml(String),
-    /// A run that cannot be made.
-    #[error("this run cannot be made: {0}")]
+    /// A run that is not possible.
+    #[error("this run is not possible: {0}")]
     Run(String),
-    /// A measured value that there is not.
-    #[error("there is no measured value {name}; there is {allowed}")]
+    /// An unknown measured value.
+    #[error("there is no measured value {name}; choose from {allowed}")]
     Measure {
         /// Its name.
         name: String,
-        /// The names that there are.
+        /// The known names.
         allowed: String,
     },
     /// A condition that cannot be read.
     #[error(
-        "“{0}” is not a condition; it must be such as edge_share = 0.3..0.4, edge_share < 40 % or cycles = 12"
+        "“{0}” is not a condition; conditions are written like edge_share = 0.3..0.4, edge_share < 40 % or cycles = 12"
     )]
     Condition(String),
     /// A part of a lesson that is not where it can be, or lacks something.

@@ -64,7 +64,7 @@ impl<'a> Evidence<'a> {
         Some(crate::run::reduction(self.norms.residual?.l2, self.start_residual))
     }
 
-    /// Sweeps of Jacobi's iteration to a residual as small.
+    /// Sweeps of Jacobi's iteration to an equally small residual.
     fn sweeps_of_jacobi(&self) -> Option<f64> {
         // Both runs stop at the first iterate that meets the tolerance, not at equal residuals.
         let goal = self.reduction()?.max(self.plan.stop.tolerance.unwrap_or(0.0));
@@ -81,7 +81,7 @@ impl<'a> Evidence<'a> {
         (self.observation.field == FieldKind::Staleness && is_whole).then_some(&samples.values)
     }
 
-    /// The factor by which a cycle reduces the residual in the end: the mean of the last tenth of the cycles made.
+    /// The asymptotic factor by which a cycle reduces the residual: the mean over the last tenth of the cycles made.
     fn cycle_factor(&self) -> Option<f64> {
         let made = self.curve.partition_point(|record| record.cycle <= self.norms.cycle);
         let known = |records: &[Record]| {
@@ -107,7 +107,7 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// What must be made beside a run, or observed of it, for a value to be known.
+/// What must be computed alongside a run, or observed of it, for a value to be known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Jacobi's iteration on the same system.
@@ -174,14 +174,14 @@ impl Measure {
         },
         Self {
             name: "tile",
-            about: "Points of a tile along x; of a matrix, the rows of a block.",
+            about: "Points of a tile along x; for a matrix, the rows of a block.",
             format: Format::Count,
             value: |it| Some(it.plan.tiling.x().tile() as f64),
             ..BLANK
         },
         Self {
             name: "overlap",
-            about: "Points that neighbouring tiles share along x; of a matrix, levels.",
+            about: "Points that neighbouring tiles share along x; for a matrix, levels.",
             format: Format::Count,
             value: |it| Some(it.plan.tiling.x().overlap() as f64),
             ..BLANK
@@ -195,7 +195,7 @@ impl Measure {
         },
         Self {
             name: "points",
-            about: "Points of the grid; of a matrix, its rows.",
+            about: "Points of the grid; for a matrix, its rows.",
             format: Format::Count,
             value: |it| Some(it.plan.problem.shape.points() as f64),
             ..BLANK
@@ -229,14 +229,14 @@ impl Measure {
         },
         Self {
             name: "edge_share",
-            about: "The part of ‖r‖₂² within two points of a tile border.",
+            about: "The share of ‖r‖₂² within two points of a tile border.",
             format: Format::Percent,
             value: |it| Some(it.observation.edge.residual),
             ..BLANK
         },
         Self {
             name: "edge_area",
-            about: "The part of the points within two points of a tile border.",
+            about: "The share of the points within two points of a tile border.",
             format: Format::Percent,
             value: |it| Some(it.observation.edge.points),
             ..BLANK
@@ -260,7 +260,7 @@ impl Measure {
         },
         Self {
             name: "stale_points",
-            about: "The part of the points of a 2D grid that differ from Jacobi's iterate.",
+            about: "The share of the points of a 2D grid that differ from Jacobi's iterate.",
             needs: Needs { staleness: true, ..NOTHING },
             format: Format::Percent,
             value: |it| {
@@ -278,28 +278,28 @@ impl Measure {
         },
         Self {
             name: "jacobi_sweeps",
-            about: "Sweeps of Jacobi's iteration to a residual as small.",
+            about: "Sweeps of Jacobi's iteration to an equally small residual.",
             needs: Needs { reference: true, ..NOTHING },
             format: Format::Count,
             value: |it| it.sweeps_of_jacobi(),
         },
         Self {
             name: "sweep_ratio",
-            about: "Sweeps of the run over those of Jacobi's iteration to a residual as small.",
+            about: "Sweeps of the run over those of Jacobi's iteration to an equally small residual.",
             needs: Needs { reference: true, ..NOTHING },
             format: Format::Factor,
             value: |it| Some(it.sweeps() / it.sweeps_of_jacobi()?),
         },
         Self {
             name: "work_ratio",
-            about: "Point updates that the run computes, redundant ones included, over those of Jacobi's iteration to a residual as small.",
+            about: "Point updates that the run computes, redundant ones included, over those of Jacobi's iteration to an equally small residual.",
             needs: Needs { reference: true, ..NOTHING },
             format: Format::Factor,
             value: |it| Some(it.redundancy()? * it.sweeps() / it.sweeps_of_jacobi()?),
         },
         Self {
             name: "cycle_traffic",
-            about: "Values that a cycle moves between slow and fast memory for each point: every tile reads its iterate with its halo and its right-hand side, and every point is written once. Of a method that streams, it is counted.",
+            about: "Values that a cycle moves between slow and fast memory for each point: every tile reads its iterate with its halo and its right-hand side, and every point is written once. For a method that streams, it is counted.",
             value: cycle_traffic,
             ..BLANK
         },
@@ -324,21 +324,21 @@ impl Measure {
         },
         Self {
             name: "sweeps_per_digit",
-            about: "Sweeps of Jacobi's iteration on a grid for each digit of the residual, in the end: ln 10 / −ln ρ.",
+            about: "Sweeps of Jacobi's iteration on a grid per digit of the residual, asymptotically: ln 10 / −ln ρ.",
             format: Format::Count,
             value: |it| it.plan.spectral_radius?.sweeps_per_digit(),
             ..BLANK
         },
         Self {
             name: "cycle_factor",
-            about: "The factor by which a cycle reduces the residual in the end: measured, the mean of the last tenth of the cycles made.",
+            about: "The asymptotic factor by which a cycle reduces the residual, measured as the mean over the last tenth of the cycles made.",
             format: Format::Radius,
             value: |it| it.cycle_factor(),
             ..BLANK
         },
         Self {
             name: "jacobi_factor",
-            about: "The factor by which as many sweeps of Jacobi's iteration on a grid reduce the residual in the end: ρᵏ.",
+            about: "The asymptotic factor by which as many sweeps of Jacobi's iteration on a grid reduce the residual: ρᵏ.",
             format: Format::Radius,
             value: |it| {
                 let sweeps = it.plan.sweeps_per_cycle() as f64;
@@ -349,7 +349,7 @@ impl Measure {
         },
         Self {
             name: "entries_inside",
-            about: "Of a matrix, the part of the off-diagonal entries whose column lies in the block of their row.",
+            about: "For a matrix, the share of the off-diagonal entries whose column lies in the block of their row.",
             format: Format::Percent,
             value: |it| {
                 let matrix = it.plan.problem.operator.matrix()?;
@@ -363,7 +363,7 @@ impl Measure {
     /// The value of this name.
     ///
     /// # Errors
-    /// [`Fault::Measure`], which lists those that there are.
+    /// [`Fault::Measure`], which lists the known ones.
     pub fn named(name: &str) -> Result<&'static Self, Fault> {
         Self::ALL.iter().find(|measure| measure.name == name).ok_or_else(|| {
             let all: Vec<_> = Self::ALL.iter().map(|measure| measure.name).collect();
@@ -420,7 +420,10 @@ mod tests {
         assert_eq!(names.len(), Measure::ALL.len());
         assert!(Measure::ALL.iter().all(|measure| measure.about.ends_with('.')));
         let refused = Measure::named("edge").unwrap_err().to_string();
-        assert!(refused.contains("no measured value edge; there is k, tile, overlap"), "{refused}");
+        assert!(
+            refused.contains("no measured value edge; choose from k, tile, overlap"),
+            "{refused}"
+        );
     }
 
     #[test]

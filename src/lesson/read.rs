@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use toml::{Spanned, Value};
 
-/// A file longer than this is no lesson.
+/// A file longer than this is not a lesson.
 const LONGEST: u64 = 1 << 18;
 
 /// A lesson, and what is wrong with its text: that is left out of it.
@@ -380,13 +380,13 @@ mod tests {
         for (step, expected) in [
             (
                 "Text.\n\n```tilescope\nk = 4\noverlapp = 2\n```",
-                "it.md, line 9: there is no key overlapp; there is problem",
+                "it.md, line 9: there is no key overlapp; choose from problem",
             ),
             ("```tilescope\nk = \"many\"\n```", "it.md, line 6: k = \"many\" is not possible: "),
             ("```tilescope\nk = \n```", "it.md, line 6: this is not TOML: "),
             (
                 "```tilescope\noverlap = 3\n```",
-                "it.md, line 6: this run cannot be made: overlap 3 is odd",
+                "it.md, line 6: this run is not possible: overlap 3 is odd",
             ),
             (
                 "```tilescope\nshow = { panes = [\"pie\"] }\n```",
@@ -402,7 +402,7 @@ mod tests {
             ),
             (
                 "It is {{speed}}.",
-                "it.md, line 5: there is no measured value speed; there is k, tile",
+                "it.md, line 5: there is no measured value speed; choose from k, tile",
             ),
             (
                 "```expect\nedge_share is small\n```",
@@ -410,7 +410,7 @@ mod tests {
             ),
             (
                 "```expect\n\nlap = 4: edge_share < 1\n```",
-                "it.md, line 7: there is no key lap; there is problem",
+                "it.md, line 7: there is no key lap; choose from problem",
             ),
             ("```try\nedge_share < 0.4\n```", "it.md, line 6: a try block has one line"),
             (

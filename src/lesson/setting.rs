@@ -13,9 +13,9 @@ use toml::{Table, Value};
 /// Where a run is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum At {
-    /// After so many cycles.
+    /// After this many cycles.
     Cycle(u64),
-    /// After so many sweeps, to the nearest cycle.
+    /// After this many sweeps, to the nearest cycle.
     Sweeps(u64),
     /// At its end.
     #[default]
@@ -23,7 +23,7 @@ pub enum At {
 }
 
 impl At {
-    /// The cycle of a run with so many sweeps per cycle; `None` for its end.
+    /// The cycle of a run with this many sweeps per cycle; `None` for its end.
     pub fn cycle(self, sweeps_per_cycle: u64) -> Option<u64> {
         match self {
             Self::Cycle(cycle) => Some(cycle),
@@ -394,7 +394,9 @@ mod tests {
     #[test]
     fn wrong_keys_and_values_say_what_is_allowed() {
         let why = |changes: &str| Target::default().changed(changes).unwrap_err().to_string();
-        assert!(why("overlapp = 4").contains("there is no key overlapp; there is problem, method"));
+        assert!(
+            why("overlapp = 4").contains("there is no key overlapp; choose from problem, method")
+        );
         let refused = why("k = \"many\"");
         assert!(refused.starts_with("k = \"many\" is not possible: "), "{refused}");
         assert!(why("cycles = -1").contains("a whole number, at least 0, or"));

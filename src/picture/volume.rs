@@ -494,7 +494,7 @@ mod tests {
                     assert_eq!(volume.largest(&projection, size).len(), size[0] * size[1]);
                 }
                 let rate = f64::from(count) / begin.elapsed().as_secs_f64();
-                println!("{name}: {rate:.0} pictures a second of {side} × {side} pixels");
+                println!("{name}: {rate:.0} pictures per second of {side} × {side} pixels");
             }
         }
     }

@@ -8,7 +8,7 @@ use super::{Operator, Problem};
 use crate::grid::{Field, Shape};
 use rayon::prelude::*;
 
-/// Of each row of `u`, Σr² and max|r| over its interior points. `u` is an iterate, or whole rows of a
+/// For each row of `u`, Σr² and max|r| over its interior points. `u` is an iterate, or whole rows of a
 /// 1D or 2D one with what lies around them; its first row is row `first` of the problem.
 ///
 /// Runs on the threads of rayon; the result does not depend on their number.

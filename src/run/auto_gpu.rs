@@ -4,16 +4,16 @@ use crate::solver::SolverError;
 use crate::solver::cuda::{Device, Unavailable};
 use std::sync::{Arc, OnceLock};
 
-/// What opening a GPU led to, once that is known.
-type Opened = Arc<OnceLock<Result<(), SolverError>>>;
+/// The outcome of opening a GPU, once that is known.
+type OpenOutcome = Arc<OnceLock<Result<(), SolverError>>>;
 
 /// The GPUs that were tried.
 #[derive(Debug, Default)]
 pub(super) struct AutoGpus {
     /// Whether GPUs are opened on a thread, and not waited for.
     is_background: bool,
-    /// The ordinals of the GPUs, and what opening them led to.
-    tried: Vec<(u32, Opened)>,
+    /// The ordinals of the GPUs, and the outcome of opening each.
+    tried: Vec<(u32, OpenOutcome)>,
 }
 
 impl AutoGpus {
@@ -33,7 +33,7 @@ impl AutoGpus {
         let opened = match known {
             Some((_, opened)) => Arc::clone(opened),
             None => {
-                let opened = Opened::default();
+                let opened = OpenOutcome::default();
                 self.tried.push((device.ordinal(), Arc::clone(&opened)));
                 if self.is_background {
                     open_beside(device.clone(), Arc::clone(&opened));
@@ -55,7 +55,7 @@ impl AutoGpus {
 }
 
 /// Opens a GPU on a thread of its own.
-fn open_beside(device: Device, opened: Opened) {
+fn open_beside(device: Device, opened: OpenOutcome) {
     let answer = Arc::clone(&opened);
     let open = move || _ = answer.set(device.check());
     if let Err(error) = std::thread::Builder::new().name("tilescope-GPU".into()).spawn(open) {

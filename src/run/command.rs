@@ -7,7 +7,7 @@ use crate::problem::matrix::Ordering;
 use crate::solver::Kernel;
 use std::fmt::Write as _;
 
-/// The command line that makes this run, for a POSIX shell: the settings that everybody turns are
+/// The command line that makes this run, for a POSIX shell: the most common settings are
 /// always named, the others where they differ from the defaults.
 pub fn command_line(spec: &RunSpec) -> String {
     let method = &spec.method;
@@ -31,7 +31,7 @@ pub(in crate::run) struct Lists {
 
 /// The command line of a subcommand that makes a run, with the lists in place of its method's values.
 pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> String {
-    let mut line = Line(program.to_owned());
+    let mut line = CommandLine(program.to_owned());
     let RunSpec { problem, method, stop, .. } = spec;
     line.option("problem", problem.kind.name());
     line.option("shape", &joined(&problem.shape, "x"));
@@ -121,9 +121,9 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     line.0
 }
 
-struct Line(String);
+struct CommandLine(String);
 
-impl Line {
+impl CommandLine {
     fn option(&mut self, name: &str, value: &str) {
         option(&mut self.0, name, value);
     }

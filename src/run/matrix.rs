@@ -76,7 +76,7 @@ impl MatrixSpec {
         grid_problem(name).map_or(Named::File, |problem| Named::Grid(Box::new(problem)))
     }
 
-    /// Its rows. Of a file only the header is read.
+    /// Its rows. Only the header of a file is read.
     ///
     /// # Errors
     /// [`PlanError`] if it cannot be read.

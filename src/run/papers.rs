@@ -80,7 +80,7 @@ impl Group {
                 "Tables I to III: kernel shared corresponds to the paper's, one block of threads per tile; kernel register is newer. A tile that would extend beyond the grid is moved back."
             }
             Self::HeatPlate => {
-                "Heat plate: the article states neither its machine nor its number of iterations; 2.43 s on one thread are too short for the 15,000 that it allows, and 0.118 s would mean 8.5·10¹² bytes per second. This program cools a hot square until the largest change is at most 1e-4, after 2,670 sweeps, so its times can be compared with each other but not with the published ones. The article's 2048 points per side include the boundary, this program's do not. The article's tiled kernel writes a point while neighbours may still read it; this program's sweeps read the previous iterate. The article copies the change to the host in each iteration; this program copies about a hundred at once."
+                "Heat plate: the article states neither its machine nor its number of iterations; 2.43 s on one thread are too short for the 15,000 that it allows, and 0.118 s would mean 8.5·10¹² bytes per second. This program cools a hot square until the largest update is at most 1e-4, after 2,670 sweeps, so its times can be compared with each other but not with the published ones. The article's 2048 points per side include the boundary, this program's do not. The article's tiled kernel writes a point while neighbours may still read it; this program's sweeps read the previous iterate. The article copies the largest update to the host in each iteration; this program copies about a hundred at once."
             }
         }
     }
@@ -88,7 +88,7 @@ impl Group {
 
 /// The method of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum ExperimentMethod {
     /// The classic iteration on one thread of the CPU.
     Serial,
     /// The classic iteration.
@@ -112,7 +112,7 @@ pub enum How {
 
 /// A published result.
 #[derive(Debug, Serialize)]
-pub struct Experiment {
+pub struct PublishedExperiment {
     /// The group.
     #[serde(skip)]
     pub group: Group,
@@ -122,7 +122,7 @@ pub struct Experiment {
     pub preset: &'static str,
     /// The method.
     #[serde(skip)]
-    pub how: How,
+    pub how: ExperimentMethod,
     /// Milliseconds, where they were published.
     pub published_ms: Option<f64>,
     /// Speedup over the classic iteration, where it was published.
@@ -144,14 +144,28 @@ const PLATE: &str = "heat-plate-2048";
 /// Blocks of 1,024 threads that a TITAN V holds at once: two on each of its 80 multiprocessors.
 const TITAN_V_BLOCKS: usize = 160;
 
-/// All experiments. Of those with the same preset, the first is the reference.
-pub const EXPERIMENTS: [Experiment; 33] = [
-    timed(Group::Classic, "Islam & Wang, III-A", BATCH_1D, How::Classic, 5675.69, 128_760),
+/// All experiments. Among those with the same preset, the first is the reference.
+pub const EXPERIMENTS: [PublishedExperiment; 33] = [
+    timed(
+        Group::Classic,
+        "Islam & Wang, III-A",
+        BATCH_1D,
+        ExperimentMethod::Classic,
+        5675.69,
+        128_760,
+    ),
     classic_block(32, 7248.11),
     classic_block(64, 5690.35),
     classic_block(256, 5677.27),
     classic_block(512, 5680.42),
-    timed(Group::Classic, "Islam & Wang (long), 4.2", GRID_2D, How::Classic, 7901.1, 179_306),
+    timed(
+        Group::Classic,
+        "Islam & Wang (long), 4.2",
+        GRID_2D,
+        ExperimentMethod::Classic,
+        7901.1,
+        179_306,
+    ),
     table_1(4, 2.45, 40_241),
     table_1(8, 3.82, 25_481),
     table_1(16, 3.79, 19_555),
@@ -176,13 +190,20 @@ pub const EXPERIMENTS: [Experiment; 33] = [
     table_3(32, 4, 5.84, 6_552),
     table_3(64, 6, 4.88, 3_712),
     table_3(128, 8, 3.50, 2_377),
-    timed(Group::HeatPlate, "article, serial", PLATE, How::Serial, 2430.0, 2_670),
-    timed(Group::HeatPlate, "article, first kernel", PLATE, How::Classic, 134.0, 2_670),
+    timed(Group::HeatPlate, "article, serial", PLATE, ExperimentMethod::Serial, 2430.0, 2_670),
+    timed(
+        Group::HeatPlate,
+        "article, first kernel",
+        PLATE,
+        ExperimentMethod::Classic,
+        134.0,
+        2_670,
+    ),
     timed(
         Group::HeatPlate,
         "article, tiled",
         PLATE,
-        How::Tiled { tile: 16, k: 1, overlap: 0 },
+        ExperimentMethod::Tiled { tile: 16, k: 1, overlap: 0 },
         118.0,
         2_670,
     ),
@@ -192,11 +213,11 @@ const fn timed(
     group: Group,
     source: &'static str,
     preset: &'static str,
-    how: How,
+    how: ExperimentMethod,
     published_ms: f64,
     cycles: u64,
-) -> Experiment {
-    Experiment {
+) -> PublishedExperiment {
+    PublishedExperiment {
         group,
         source,
         preset,
@@ -207,24 +228,24 @@ const fn timed(
     }
 }
 
-const fn classic_block(threads: usize, published_ms: f64) -> Experiment {
-    let how = How::ClassicBlock { threads };
+const fn classic_block(threads: usize, published_ms: f64) -> PublishedExperiment {
+    let how = ExperimentMethod::ClassicBlock { threads };
     timed(Group::Classic, "Islam & Wang (long), 3.4", BATCH_1D, how, published_ms, 128_760)
 }
 
-const fn table_1(k: usize, speedup: f64, cycles: u64) -> Experiment {
+const fn table_1(k: usize, speedup: f64, cycles: u64) -> PublishedExperiment {
     faster(Group::Table1, "Islam & Wang, table I", BATCH_1D, [k, 0], speedup, cycles)
 }
 
-const fn table_2(k: usize, overlap: usize, speedup: f64, cycles: u64) -> Experiment {
+const fn table_2(k: usize, overlap: usize, speedup: f64, cycles: u64) -> PublishedExperiment {
     faster(Group::Table2, "Islam & Wang, table II", BATCH_1D, [k, overlap], speedup, cycles)
 }
 
-const fn table_3_long(k: usize, speedup: f64, cycles: u64) -> Experiment {
+const fn table_3_long(k: usize, speedup: f64, cycles: u64) -> PublishedExperiment {
     faster(Group::Table3Long, "Islam & Wang (long), table 3", GRID_2D, [k, 0], speedup, cycles)
 }
 
-const fn table_3(k: usize, overlap: usize, speedup: f64, cycles: u64) -> Experiment {
+const fn table_3(k: usize, overlap: usize, speedup: f64, cycles: u64) -> PublishedExperiment {
     faster(Group::Table3, "Islam & Wang, table III", GRID_2D, [k, overlap], speedup, cycles)
 }
 
@@ -235,13 +256,21 @@ const fn faster(
     [k, overlap]: [usize; 2],
     speedup: f64,
     cycles: u64,
-) -> Experiment {
-    let how = How::Tiled { tile: 32, k, overlap };
+) -> PublishedExperiment {
+    let how = ExperimentMethod::Tiled { tile: 32, k, overlap };
     let published_speedup = Some(speedup);
-    Experiment { group, source, preset, how, published_ms: None, published_speedup, cycles }
+    PublishedExperiment {
+        group,
+        source,
+        preset,
+        how,
+        published_ms: None,
+        published_speedup,
+        cycles,
+    }
 }
 
-impl Experiment {
+impl PublishedExperiment {
     /// The run, with the default method.
     pub fn run(&self) -> RunSpec {
         Preset::named(self.preset).map(Preset::run).unwrap_or_default()
@@ -250,10 +279,10 @@ impl Experiment {
     /// The method in a few words.
     pub fn setting(&self) -> String {
         match self.how {
-            How::Serial => "one thread".to_owned(),
-            How::Classic => "classic".to_owned(),
-            How::ClassicBlock { threads } => format!("{threads} threads per block"),
-            How::Tiled { tile, k, overlap } => format!("T {tile}, k {k}, o {overlap}"),
+            ExperimentMethod::Serial => "one thread".to_owned(),
+            ExperimentMethod::Classic => "classic".to_owned(),
+            ExperimentMethod::ClassicBlock { threads } => format!("{threads} threads per block"),
+            ExperimentMethod::Tiled { tile, k, overlap } => format!("T {tile}, k {k}, o {overlap}"),
         }
     }
 
@@ -269,7 +298,7 @@ impl Experiment {
 
     /// Whether this program can run it, and not only quote it.
     pub fn is_run(&self) -> bool {
-        !matches!(self.how, How::ClassicBlock { .. })
+        !matches!(self.how, ExperimentMethod::ClassicBlock { .. })
     }
 
     /// The published time in seconds, directly or from the speedup.
@@ -288,13 +317,14 @@ impl Experiment {
     /// Seconds per cycle according to [`Group::explained`]: in 1D with overlap those without it times the
     /// ratio of blocks, in 2D a formula.
     pub fn explained_seconds_per_cycle(&self) -> Option<f64> {
-        let How::Tiled { tile, k, overlap } = self.how else { return None };
+        let ExperimentMethod::Tiled { tile, k, overlap } = self.how else { return None };
         let side = self.run().problem.shape[0];
         let blocks = |overlap: usize| (side - overlap).div_ceil(tile - overlap);
         match self.group {
             Group::Table2 => {
                 let table_1 = EXPERIMENTS.iter().filter(|other| other.group == Group::Table1);
-                let same = |other: &&Self| other.how == How::Tiled { tile, k, overlap: 0 };
+                let same =
+                    |other: &&Self| other.how == ExperimentMethod::Tiled { tile, k, overlap: 0 };
                 let seconds = table_1.clone().find(same)?.published_seconds_per_cycle()?;
                 Some(seconds * blocks(overlap) as f64 / blocks(0) as f64)
             }
@@ -335,8 +365,9 @@ mod tests {
     /// The sentences of [`Group::explained`], checked on every row.
     #[test]
     fn a_formula_explains_the_published_times() {
-        let micros =
-            |experiment: &Experiment| 1e6 * experiment.published_seconds_per_cycle().unwrap();
+        let micros = |experiment: &PublishedExperiment| {
+            1e6 * experiment.published_seconds_per_cycle().unwrap()
+        };
         let of = |group: Group| EXPERIMENTS.iter().filter(move |other| other.group == group);
         let table_1: Vec<_> =
             of(Group::Table1).map(|row| (10.0 * micros(row)).round() / 10.0).collect();

@@ -24,12 +24,12 @@ pub struct Plan {
     pub spec: RunSpec,
     /// The system.
     pub problem: Arc<Problem>,
-    /// The spectral radius of Jacobi's iteration; of a matrix only where its diagonal is not dominant, since a
+    /// The spectral radius of Jacobi's iteration; for a matrix only where its diagonal is not dominant, since a
     /// power iteration takes time.
     pub spectral_radius: Option<SpectralRadius>,
     /// The method.
     pub method: Method,
-    /// Of a matrix in another order: row `i` is row `order[i]` of the file.
+    /// For a matrix in another order: row `i` is row `order[i]` of the file.
     pub order: Option<Arc<[u32]>>,
     /// The tiles that were chosen, whether the method uses them or not: maps show their borders.
     pub tiling: Tiling,
@@ -254,7 +254,7 @@ impl Planner {
         let devices: Vec<_> = spec.devices.iter().map(|ordinal| self.device(*ordinal)).collect();
         // What it stands for was decided by the method.
         let is_matrix = problem.operator.matrix().is_some();
-        // Of a matrix, a kernel is one for blocks; Jacobi's iteration has its own.
+        // For a matrix, a kernel is one for blocks; Jacobi's iteration has its own.
         let is_choice = spec.kernel == Kernel::FASTEST || is_matrix && *method == Method::Classic;
         let kernel = if is_choice { Kernel::AUTO } else { spec.kernel };
         if spec.backend == Backend::Auto {
@@ -290,7 +290,7 @@ impl Planner {
         Ok((Place::Cuda { devices, kernel }, None))
     }
 
-    /// A plan with [`Backend::Auto`] once more, now that it may be known where that leads.
+    /// Plans a run with [`Backend::Auto`] again, now that it may be known where that leads.
     ///
     /// # Errors
     /// [`PlanError`] if only a GPU could run it, and none can be used.
@@ -371,7 +371,7 @@ impl Plan {
                 "With omega {omega}, {name} diverges (ρ = {radius}); lower omega."
             ));
         }
-        let cure = match self.spec.problem.kind {
+        let remedy = match self.spec.problem.kind {
             ProblemKind::Matrix => "another splitting of the matrix may help",
             ProblemKind::ConvectionDiffusion if self.spec.problem.stencil.is_none() => {
                 "lower the velocity to at most 2 (n + 1) along each axis, or refine the grid"
@@ -385,12 +385,12 @@ impl Plan {
             Some(_) => ", but with tiles it may diverge",
         };
         let what = match self.spectral_radius {
-            None => format!(", so {name} may diverge; {cure}"),
+            None => format!(", so {name} may diverge; {remedy}"),
             Some(radius) => match (radius.value >= 1.0, operator.matrix().is_some()) {
-                (true, false) => format!(", and ρ = {radius} ≥ 1: {name} diverges; {cure}"),
+                (true, false) => format!(", and ρ = {radius} ≥ 1: {name} diverges; {remedy}"),
                 (false, false) => format!("; ρ = {radius} < 1, so {name} converges{tiles}"),
                 // The power iteration makes few steps with a large matrix.
-                (true, true) => format!(", and ρ is about {radius}: {name} diverges; {cure}"),
+                (true, true) => format!(", and ρ is about {radius}: {name} diverges; {remedy}"),
                 (false, true) => {
                     format!("; ρ is estimated to be {radius}, with which {name} converges{tiles}")
                 }
@@ -562,7 +562,7 @@ fn method(spec: &MethodSpec, tiling: &Tiling, operator: &Operator) -> Result<Met
     };
     if !spec.prefers_spectral() {
         let why = format!(
-            "k {}; it makes at most {MOST_SWEEPS} sweeps, and kernel spectral any number",
+            "k {}; it performs at most {MOST_SWEEPS} sweeps, and kernel spectral any number",
             spec.k
         );
         return sweeps.ok_or(PlanError::Kernel { kernel: spec.kernel, why });
@@ -621,7 +621,7 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
                 return Err(value(
                     "rhs",
                     "missing",
-                    "this problem needs a picture or an .npy array",
+                    "this problem needs an image or an .npy array",
                 ));
             }
         },

@@ -66,7 +66,7 @@ pub const PRESETS: [Preset; 11] = [
         ..preset(
             "heat-plate-2048",
             "Heat plate, 2048² (article)",
-            "The heat plate at the article's size and threshold (largest change 10⁻⁴, at most 15,000 cycles).",
+            "The heat plate at the article's size and threshold (largest update 10⁻⁴, at most 15,000 cycles).",
             ProblemKind::HeatPlate,
             &[2048, 2048],
         )

@@ -66,7 +66,7 @@ pub enum ProblemKind {
     Random,
     /// Convection and diffusion: weights that are not symmetric
     ConvectionDiffusion,
-    /// Your own right-hand side, from a PNG or JPEG picture (not in 3D) or an .npy array
+    /// Your own right-hand side, from a PNG or JPEG image (not in 3D) or an .npy array
     Picture,
     /// A sparse matrix, from a Matrix Market file or by name
     Matrix,
@@ -171,7 +171,7 @@ pub struct MethodSpec {
     pub tile: Vec<usize>,
     /// Points that neighbouring tiles share, even; one number stands for all axes.
     pub overlap: Vec<usize>,
-    /// ω of damped Jacobi: the part of every update that is made, above 0 and below 2. 1 is Jacobi's iteration.
+    /// ω of damped Jacobi: the fraction of every update that is applied, above 0 and below 2. 1 is Jacobi's iteration.
     #[serde(skip_serializing_if = "is_one")]
     pub omega: f64,
     /// The precision of the arithmetic.
@@ -204,7 +204,9 @@ pub enum StopRule {
     /// The residual over that of the initial guess, ‖r‖₂ / ‖r₀‖₂
     #[default]
     Residual,
-    /// The largest change of a cycle, ‖Δu‖∞
+    /// The largest update of a cycle, ‖Δu‖∞
+    // Files have its older name, which older programs read, too.
+    #[serde(rename = "change", alias = "update")]
     Change,
 }
 
@@ -334,7 +336,7 @@ impl ProblemKind {
                 "The papers' model problem (b = 1, u₀ = 1, zero boundary values): the clearest view of tile borders."
             }
             Self::HeatPlate => {
-                "Laplace: a hot square in the middle of a cold plate cools down; stops on the largest change."
+                "Laplace: a hot square in the middle of a cold plate cools down; stops on the largest update."
             }
             Self::HotSide => {
                 "Laplace: heat spreads from one hot side; distant tiles change only through their halos."
@@ -376,7 +378,7 @@ impl StopRule {
     pub fn name(self) -> &'static str {
         match self {
             Self::Residual => "residual",
-            Self::Change => "change",
+            Self::Change => "update",
         }
     }
 
@@ -539,7 +541,7 @@ pub enum SpecError {
     },
 }
 
-/// A file longer than this is no description of a run.
+/// A file longer than this is not a description of a run.
 const LONGEST: u64 = 1 << 20;
 
 /// The version alone, read first: a newer description may have anything else in it.
@@ -595,7 +597,7 @@ impl RunSpec {
 
     /// The description as a TOML file holds it.
     pub fn to_toml(&self) -> String {
-        // Only maps with keys that are no strings, and values after tables, cannot be written;
+        // Only maps with keys that are not strings, and values after tables, cannot be written;
         // this type has neither.
         let MethodSpec { backend, devices, kernel, .. } = &self.method;
         let is_newest = self.problem.shape.len() > 2 || self.problem.batch != 1;
@@ -622,7 +624,7 @@ impl RunSpec {
     /// Reads a description from TOML text; `what` names its origin in errors.
     ///
     /// # Errors
-    /// [`SpecError`] if it is no description, has a key that is not known, or is newer than this
+    /// [`SpecError`] if it is not a description, has a key that is not known, or is newer than this
     /// program.
     pub fn from_toml(text: &str, what: &str) -> Result<Self, SpecError> {
         let wrong = |source: toml::de::Error| SpecError::Toml {
@@ -777,6 +779,17 @@ mod tests {
             RunSpec::from_toml("version = 1\n[problem]\nshape = [9]\ncopies = 4", "it").unwrap();
         assert_eq!(spec.problem.batch, 4);
         assert!(spec.to_toml().contains("batch = 4"));
+    }
+
+    /// Files are written with the older name of the rule, so that older programs read them.
+    #[test]
+    fn the_rule_of_the_update_is_read_by_both_of_its_names() {
+        for name in ["update", "change"] {
+            let text = format!("version = 1\n[stop]\nrule = \"{name}\"\nmax_cycles = 9");
+            let spec = RunSpec::from_toml(&text, "it").unwrap();
+            assert_eq!(spec.stop.rule, StopRule::Change);
+            assert!(spec.to_toml().contains("rule = \"change\""));
+        }
     }
 
     #[test]

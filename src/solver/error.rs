@@ -30,7 +30,7 @@ pub enum SolverError {
         /// Bytes free.
         available: u64,
     },
-    /// A solver of grids was given a sparse matrix, or the other way round.
+    /// A solver of grids was given a sparse matrix, or vice versa.
     #[error("this solver does not take {0}")]
     Operator(&'static str),
     /// The chosen kernel does not accept the setting.

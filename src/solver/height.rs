@@ -14,7 +14,7 @@ pub enum Height {
     Sweeps(usize),
 }
 
-/// Why a text is no height.
+/// Why a text is not a height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it must be a whole number, such as 16, or auto")]
 pub struct HeightError;

@@ -44,7 +44,7 @@ impl Serialize for Kernel {
     }
 }
 
-/// What a kernel takes of a GPU.
+/// The resources of a GPU that a kernel uses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Footprint {
     /// Threads of a block.
@@ -80,6 +80,6 @@ pub struct DeviceInfo {
     pub name: String,
     /// The kernel that runs, never [`Kernel::AUTO`].
     pub kernel: Kernel,
-    /// What the kernel takes of the GPU.
+    /// The resources of the GPU that the kernel uses.
     pub footprint: Footprint,
 }

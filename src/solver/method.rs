@@ -20,8 +20,8 @@ pub enum Method {
     /// The same with the subiterations of a tile made in its sine basis, at a cost that does not
     /// depend on k, which may be infinite. Its iterates are those of the sweeps up to rounding.
     Spectral(Spectral),
-    /// Damped (weighted) Jacobi: the sweeps of the classic or of the hierarchical method, each of which goes
-    /// the part ω of the way, `fma(ω, u_jacobi − u, u)`. On CPUs only.
+    /// Damped (weighted) Jacobi: the sweeps of the classic or of the hierarchical method, each of which
+    /// applies the fraction ω of the update, `fma(ω, u_jacobi − u, u)`. On CPUs only.
     Damped {
         /// ω: not 1, which is the method without damping.
         omega: f64,

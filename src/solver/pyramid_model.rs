@@ -1,7 +1,7 @@
 //! What a pyramid costs: models of the seconds per point and sweep, and the height that each finds best.
 //!
 //! R is the planes of a slab, n its height, τ_c the seconds to move a value and τ_a those to update a point;
-//! ρ = τ_c / τ_a. A wavefront needs no model: it moves 3 values a point and pass and computes nothing twice.
+//! ρ = τ_c / τ_a. A wavefront needs no model: it moves 3 values per point and pass and computes nothing twice.
 
 /// A model of the seconds that a pyramid takes per point and sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum PyramidModel {
     Paper,
     /// With the traffic as it is, [(3R − 2n) τ_c / n + (R − n) τ_a] / (R − 2n).
     Corrected,
-    /// The same where sweeps do not shrink, as in the paper's kernel: R − 2 planes a sweep.
+    /// The same where sweeps do not shrink, as in the paper's kernel: R − 2 planes per sweep.
     NotShrinking,
     /// Two slabs of R planes at a time, whose copies and sweeps overlap: the longer of the way up,
     /// 2R τ_c / n / (R − 2n), and the sweeps. The link carries the way down meanwhile.

@@ -61,7 +61,7 @@ pub trait Advance {
     /// [`SolverError`] if the GPU fails.
     fn restart(&mut self) -> Result<(), SolverError>;
 
-    /// Goes on from another iterate of the same problem, with its boundary values, such as one that was
+    /// Continues from another iterate of the same problem, with its boundary values, such as one that was
     /// made by another solver. The update of the last cycle is zero then.
     ///
     /// # Errors
@@ -173,7 +173,7 @@ pub trait Describe {
     /// The interior points of the problem.
     fn shape(&self) -> &Shape;
 
-    /// The norms that come with a cycle at no cost. The others cost a pass over the grid a cycle.
+    /// The norms that come with a cycle at no cost. The others cost a pass over the grid per cycle.
     fn free_norms(&self) -> NormRequest;
 
     /// The GPU that it runs on; `None` on the CPU.

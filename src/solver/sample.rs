@@ -11,7 +11,7 @@ pub enum Quantity<'a> {
     Residual,
     /// u − u*, the distance from the exact solution of the discrete system.
     Error,
-    /// What the last cycle changed.
+    /// The update of the last cycle.
     Change,
     /// u minus the iterate of another solver of the same problem: the staleness, when that is
     /// Jacobi's after the same number of sweeps.
@@ -57,10 +57,10 @@ pub const EDGE_WIDTH: usize = 2;
 /// How much of the residual lies near tile borders, beside how many of the points do.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EdgeShare {
-    /// The part of ‖r‖² within [`EDGE_WIDTH`] points of a border between tiles, 0 to 1; 0 where
+    /// The share of ‖r‖² within [`EDGE_WIDTH`] points of a border between tiles, 0 to 1; 0 where
     /// the residual is zero everywhere.
     pub residual: f64,
-    /// The part of the points that lie there, 0 to 1.
+    /// The share of the points that lie there, 0 to 1.
     pub points: f64,
 }
 
@@ -184,7 +184,7 @@ impl Samples {
     }
 }
 
-/// Of two values the one of larger magnitude, and of opposite ones the positive: so it does not
+/// The value of larger magnitude of two, and of opposite ones the positive: so it does not
 /// matter in which order many are compared. NaN wins, so that it is never hidden.
 pub fn larger(a: f64, b: f64) -> f64 {
     of_rank(rank(a).max(rank(b)))

@@ -1,7 +1,7 @@
 //! The k subiterations of a tile as one linear map, diagonal in the tile's sine basis.
 //!
-//! For constant weights, with the halo frozen, u_k = u₀ + Σ_{i<k} Mⁱ r, where r = u₁ − u₀ is what the first
-//! sweep changes. M couples neighbours inside the tile alone. Along an axis of T points with weights w⁻ and
+//! For constant weights, with the halo frozen, u_k = u₀ + Σ_{i<k} Mⁱ r, where r = u₁ − u₀ is the update of the
+//! first sweep. M couples neighbours inside the tile alone. Along an axis of T points with weights w⁻ and
 //! w⁺ of the previous and the next point, D = diag(ρⁱ) with ρ = √(w⁻ / w⁺) makes it symmetric, and the
 //! orthonormal sine matrix S makes it diagonal:
 //!
@@ -43,7 +43,7 @@ pub enum SpectralError {
         /// The side of the tile.
         side: usize,
     },
-    /// Neighbours of which one pulls and the other pushes, or one is missing.
+    /// Neighbours whose weights have opposite signs, or of which one is missing.
     #[error(
         "the weights {previous} and {next} of the neighbours along {}; they must have the same sign",
         AXIS_NAMES[*.axis]
@@ -144,7 +144,7 @@ impl AxisModes {
         (self.scaling != 1.0).then(|| self.scaling.powf(-from_middle))
     }
 
-    /// This axis' part of 1 − λ in mode `p`, without 1 − Σ 2 w: 4 w sin²(p π / 2 (T + 1)).
+    /// The contribution of this axis to 1 − λ in mode `p`, without 1 − Σ 2 w: 4 w sin²(p π / 2 (T + 1)).
     fn fall(&self, p: usize) -> f64 {
         let half_angle = 0.5 * p as f64 * PI / (self.side + 1) as f64;
         4.0 * self.weight * half_angle.sin().powi(2)

@@ -1,4 +1,4 @@
-//! What the tiles of a field have in common: how large it is at which distance from their borders,
+//! What the tiles of a field have in common: how large it is at each distance from their borders,
 //! and the mean tile. One pass over the field finds both, on every back end to the last bit.
 //!
 //! Magnitudes are those of samples, rounded to `f32`. A bin of the histograms is what the first 11
@@ -44,7 +44,7 @@ pub(super) const TOGETHER: usize = 32;
 #[cfg(feature = "cuda")]
 const BAND: usize = 128;
 
-/// How the magnitudes of a field lie about the borders of its tiles.
+/// The magnitudes of a field by distance from tile borders, and in the mean tile.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// By distance from the nearest border, the nearest first; empty where there is one tile only.
@@ -82,7 +82,7 @@ pub struct MeanTile {
     pub size: [usize; 2],
     /// The means, row by row. NaN: not known.
     pub means: Vec<f32>,
-    /// Of each column and each row of the tile, how many inner tiles of their axis own it.
+    /// For each column and each row of the tile, how many inner tiles of their axis own it.
     owners: [Vec<u64>; 2],
 }
 
@@ -111,11 +111,11 @@ impl MeanTile {
     }
 }
 
-/// How the points of a grid are sorted: what all back ends go by.
+/// How the points of a grid are sorted, the same on all back ends.
 pub(super) struct Sorting {
     /// The tiles of both axes; in 1D, the systems of a batch are rows of tiles of one point.
     pub axes: [AxisTiling; 2],
-    /// Of each column and each row, the class of its distance from a border. The class of a point is the
+    /// For each column and each row, the class of its distance from a border. The class of a point is the
     /// lower one.
     pub classes: [Vec<u16>; 2],
     /// How many classes there are, with [`LEFT_OUT`]; 0 where there are no borders.
@@ -126,7 +126,7 @@ pub(super) struct Sorting {
     pub planes: Range<usize>,
     /// Whether the mean tile is made.
     pub folds: bool,
-    /// Of each tile of a row, which of its points are folded, and the columns that these are: those that it
+    /// For each tile of a row, which of its points are folded, and the columns that these are: those that it
     /// owns, of an inner tile.
     owned: Vec<[Range<usize>; 2]>,
 }
@@ -211,7 +211,7 @@ impl Sorting {
         }
     }
 
-    /// Takes together what was counted (of each class, the points in each bin) and summed up (at
+    /// Combines what was counted (of each class, the points in each bin) and summed up (at
     /// each place of the tile, the magnitudes there).
     pub fn finish(&self, counts: &[u64], sums: &[f64]) -> Statistics {
         let class = |(class, bins): (usize, &[u64])| AtDistance {
@@ -300,7 +300,7 @@ fn middle(bin: usize) -> f32 {
     }
 }
 
-/// The quartiles of what was counted; NaN of nothing.
+/// The quartiles of what was counted; NaN if nothing was.
 fn quartiles(bins: &[u64]) -> [f32; 3] {
     let all: u64 = bins.iter().sum();
     let mut found = [f32::NAN; 3];
@@ -344,9 +344,9 @@ pub(super) fn of_samples<S: Observe + ?Sized>(
 /// How many points of each class are in each bin, while rows are added in whichever order.
 pub(super) struct Tally<'a> {
     sorting: &'a Sorting,
-    /// Of each class, the points in each bin.
+    /// For each class, the points in each bin.
     counts: Vec<u64>,
-    /// Of some rows, where each of their points is counted.
+    /// For some rows, where each of their points is counted.
     places: Vec<u32>,
 }
 
@@ -355,7 +355,7 @@ impl<'a> Tally<'a> {
         Self { sorting, counts: vec![0; sorting.count * BINS], places: Vec::new() }
     }
 
-    /// What several counted, together.
+    /// Combines the counts of several.
     pub fn together(tallies: Vec<Self>) -> Vec<u64> {
         let mut counts = tallies.into_iter().map(|tally| tally.counts);
         let mut all = counts.next().unwrap_or_default();

@@ -30,7 +30,7 @@ const CPU_RATIO: f64 = 0.5;
 /// Points of a chunk of the wavefront: more than threads share at least. Not tuned by measurement.
 const POINTS_OF_CHUNK: usize = 1 << 18;
 
-/// The part of the window that a chunk may take is one over this: the rest is height.
+/// The fraction of the window that a chunk may take is one over this: the rest is height.
 const CHUNKS_IN_WINDOW: usize = 8;
 
 /// How the planes of a grid pass through fast memory.
@@ -57,7 +57,7 @@ pub struct Streaming {
 /// Why a height and a budget do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamingError {
-    /// A height that is no number of sweeps of a cycle.
+    /// A height that is not a number of sweeps of a cycle.
     #[error("height is {height}; it must be auto or 1 to {MOST_HEIGHT}")]
     Range {
         /// The height.
@@ -186,7 +186,7 @@ impl Streaming {
         self.height
     }
 
-    /// R: planes that the budget has room for, with three values a point.
+    /// R: planes that the budget has room for, with three values per point.
     pub fn planes(&self) -> usize {
         self.planes
     }

@@ -74,7 +74,7 @@ impl fmt::Display for Subiterations {
     }
 }
 
-/// Why a text is no number of subiterations.
+/// Why a text is not a number of subiterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it must be a whole number, such as 16, or inf")]
 pub struct SubiterationsError;

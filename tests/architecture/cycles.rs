@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All sets of at least two nodes of which each reaches each (strongly connected components), the largest
+/// All sets of at least two nodes of which each reaches every other (strongly connected components), the largest
 /// first.
 pub fn cycles<'a>(edges: &BTreeSet<(&'a str, &'a str)>) -> Vec<BTreeSet<&'a str>> {
     let mut next: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

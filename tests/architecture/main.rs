@@ -1,6 +1,6 @@
 //! The module graph of `src` (`ARCHITECTURE.md`): a floor imports only from floors below it, folders do not
 //! import from each other in a cycle, and import cycles of files stay small. `cargo test --test architecture
-//! -- --nocapture` prints the cycles that there are.
+//! -- --nocapture` prints the existing cycles.
 
 mod cycles;
 mod modules;

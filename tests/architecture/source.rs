@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
         inside.get(1) == Some(&"cfg") && inside.contains(&"test") && !inside.contains(&"not")
     }
 
-    /// Skips an item, a statement, a field or a variant; gives its name if it is a module in a file of its
+    /// Skips an item, a statement, a field or a variant; returns its name if it is a module in a file of its
     /// own.
     fn skip_item(&mut self) -> Option<String> {
         while self.peek(0) == Some("#") {
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
 
     /// The path that begins here.
     fn path(&mut self) -> Path {
-        // What follows a type in angle brackets, or `::` at the very front, is no path of this crate.
+        // What follows a type in angle brackets, or `::` at the very front, is not a path of this crate.
         let is_rest = matches!(self.behind(), Some("::" | "."));
         let mut path: Path = self.peek(0).map(str::to_owned).into_iter().collect();
         self.step(1);
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_literals_are_no_tokens() {
+    fn comments_and_literals_are_not_tokens() {
         let text = r####"a /* b /* c */ d */ "e \" f" r#"g " h"# 'i' '\'' 'j b"k" b'l' '\u{6d}' br"n" o::p // q"####;
         assert_eq!(tokens(text), ["a", "b", "o", "::", "p"]);
         assert_eq!(tokens("r\"x\" radius '{' b \"\""), ["radius", "b"]);

@@ -126,7 +126,7 @@ fn an_earlier_cycle_is_made_again() {
 }
 
 /// A worker begins at once, on the CPU, and goes on on the GPU to the same bits: its last iterate, that of
-/// the move and those that are made again are the CPU's.
+/// the move and those that are recomputed are the CPU's.
 fn auto_begins_on_the_cpu() {
     let last = u64::from(share(2000)).max(30);
     let mut spec = RunSpec::default();

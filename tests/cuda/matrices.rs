@@ -29,7 +29,7 @@ fn precisions() -> impl Strategy<Value = Precision> {
     prop::sample::select(Precision::ALL.to_vec())
 }
 
-/// Makes cycles, on poison, on a GPU and on the CPU, compares what comes out, and gives the last iterate.
+/// Makes cycles, on poison, on a GPU and on the CPU, compares what comes out, and returns the last iterate.
 fn compare(
     problem: &Arc<Problem>,
     method: &Method,

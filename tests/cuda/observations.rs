@@ -240,7 +240,7 @@ fn an_iterate_is_seen_while_others_are_made() {
                 let (there, here) = (gpu.solution().expect("it"), cpu.solution().expect("it"));
                 assert!(crate::iterates::bits(&there) == crate::iterates::bits(&here));
             }
-            // And where it starts anew.
+            // And where it starts again.
             gpu.begin(7, NormRequest::RESIDUAL_L2).expect("a GPU at work");
             gpu.restart().expect("a GPU");
             cpu.restart().expect("a CPU");

@@ -66,7 +66,7 @@ static IS_AT_WORK: AtomicBool = AtomicBool::new(false);
 /// How often kernels were waited for.
 static WAITS: AtomicU32 = AtomicU32::new(0);
 
-/// Whether the GPU has failed; it stays so, or until a context is opened anew.
+/// Whether the GPU has failed; it stays so, or until a context is opened again.
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 
 /// Bytes of each allocation.

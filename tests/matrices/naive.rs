@@ -16,7 +16,7 @@ impl<R: Real> Naive<R> {
         Self { rows, rhs, x: start.iter().map(|value| R::from_f64(*value)).collect() }
     }
 
-    /// The entries of a row beside the diagonal, by ascending columns.
+    /// The entries of a row off the diagonal, by ascending columns.
     fn beside(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let entries = self.rows[row].iter().enumerate();
         entries.filter_map(move |(column, value)| {

@@ -1,4 +1,4 @@
-//! The iteration once more, written straight from the rules: no vectors, no threads, no caches,
+//! The iteration written a second time, straight from the rules: no vectors, no threads, no caches,
 //! and nothing shared with the solver but the description of the problem.
 
 use std::ops::{Add, Range, Sub};
@@ -151,35 +151,35 @@ impl<R: Num> Naive<R> {
         let weight = |entry: f64| R::from_f64(-entry / s.d);
         let [x, y, z] = point.map(|i| i as isize);
         let g = self.g[self.index(point)];
-        let (west, east) = (at([x - 1, y, z]), at([x + 1, y, z]));
+        let (x_prev, x_next) = (at([x - 1, y, z]), at([x + 1, y, z]));
         if self.shape().dim() == 1 {
             return if s.a == s.c {
-                weight(s.a).fused(west + east, g)
+                weight(s.a).fused(x_prev + x_next, g)
             } else {
-                weight(s.a).fused(west, weight(s.c).fused(east, g))
+                weight(s.a).fused(x_prev, weight(s.c).fused(x_next, g))
             };
         }
-        let (south, north) = (at([x, y - 1, z]), at([x, y + 1, z]));
+        let (y_prev, y_next) = (at([x, y - 1, z]), at([x, y + 1, z]));
         if self.shape().dim() == 2 {
             return if s.a == s.c && s.a == s.e && s.a == s.f {
-                weight(s.a).fused((west + east) + (south + north), g)
+                weight(s.a).fused((x_prev + x_next) + (y_prev + y_next), g)
             } else if s.a == s.c && s.e == s.f {
-                weight(s.a).fused(west + east, weight(s.e).fused(south + north, g))
+                weight(s.a).fused(x_prev + x_next, weight(s.e).fused(y_prev + y_next, g))
             } else {
-                let vertical = weight(s.e).fused(south, weight(s.f).fused(north, g));
-                weight(s.a).fused(west, weight(s.c).fused(east, vertical))
+                let along_y = weight(s.e).fused(y_prev, weight(s.f).fused(y_next, g));
+                weight(s.a).fused(x_prev, weight(s.c).fused(x_next, along_y))
             };
         }
-        let (below, above) = (at([x, y, z - 1]), at([x, y, z + 1]));
+        let (z_prev, z_next) = (at([x, y, z - 1]), at([x, y, z + 1]));
         if [s.c, s.e, s.f, s.p, s.q].iter().all(|entry| *entry == s.a) {
-            weight(s.a).fused(((west + east) + (south + north)) + (below + above), g)
+            weight(s.a).fused(((x_prev + x_next) + (y_prev + y_next)) + (z_prev + z_next), g)
         } else if s.a == s.c && s.e == s.f && s.p == s.q {
-            let inner = weight(s.p).fused(below + above, g);
-            weight(s.a).fused(west + east, weight(s.e).fused(south + north, inner))
+            let inner = weight(s.p).fused(z_prev + z_next, g);
+            weight(s.a).fused(x_prev + x_next, weight(s.e).fused(y_prev + y_next, inner))
         } else {
-            let along_z = weight(s.p).fused(below, weight(s.q).fused(above, g));
-            let along_y = weight(s.e).fused(south, weight(s.f).fused(north, along_z));
-            weight(s.a).fused(west, weight(s.c).fused(east, along_y))
+            let along_z = weight(s.p).fused(z_prev, weight(s.q).fused(z_next, g));
+            let along_y = weight(s.e).fused(y_prev, weight(s.f).fused(y_next, along_z));
+            weight(s.a).fused(x_prev, weight(s.c).fused(x_next, along_y))
         }
     }
 

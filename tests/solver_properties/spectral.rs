@@ -253,7 +253,7 @@ fn random(shape: Shape, tile: usize, overlap: usize, k: usize) -> Case {
     Case { problem, tile: [tile; 3], overlap: [overlap; 3], k, cycles: 1 }
 }
 
-/// Large and odd tiles, which random cases seldom have.
+/// Large and odd tiles, which random cases rarely have.
 #[test]
 fn large_tiles_are_those_of_sweeps_to_rounding() {
     for (side, tile, overlap, k) in [

@@ -111,7 +111,7 @@ fn all_faces() -> Vec<(&'static str, Window)> {
         "Colour map",
         "Range",
         "Norm",
-        "Against",
+        "Curves over",
         "Fields of the profile",
         "Speed",
     ] {
@@ -385,7 +385,7 @@ fn every_field_and_scale_gives_a_picture() {
     for run in [small(), line()] {
         let mut window = Window::paused(run);
         window.step(3);
-        for field in ["Error", "Change", "Staleness", "Solution", "Residual"] {
+        for field in ["Error", "Update", "Staleness", "Solution", "Residual"] {
             window.choose("Field", field);
             window.until(field, |window| window.has_picture());
             for scale in ["Linear", "Symmetric", "Log"] {

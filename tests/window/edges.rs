@@ -158,7 +158,7 @@ fn fields_are_added_to_the_profile() {
         let mut window = Window::paused(run);
         window.step(2);
         window.click(Role::ComboBox, "Fields of the profile");
-        window.click(Role::CheckBox, "Change");
+        window.click(Role::CheckBox, "Update");
         window.until_text("2 fields");
         window.click(Role::CheckBox, "Error");
         window.until_text("3 fields");
@@ -248,7 +248,7 @@ fn the_ends_of_the_colours_are_dragged() {
     assert!(window.says("range: follow"));
     let from = window.rect(Role::Splitter, "Upper end of the colours").center();
     drag(&mut window, from, Pos2::new(from.x, from.y + 80.0));
-    window.until_text("range: hold");
+    window.until_text("range: locked");
 }
 
 fn a_probe_follows_a_point_over_the_cycles() {

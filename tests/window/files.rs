@@ -98,7 +98,7 @@ fn a_dropped_figure_restores_its_run() {
         let path = folder.path().join(name);
         let mut window = Window::paused(other());
         window.step(2);
-        window.choose("Field", "Change");
+        window.choose("Field", "Update");
         window.until("shown", |window| window.says("|Δu|"));
         window.save_and_wait("Heat map", &path);
         let (run, view) = picture::read_figure(&path).unwrap();
@@ -294,7 +294,7 @@ fn what_cannot_be_saved_is_reported() {
     window.step(1);
     fs::write(folder.path().join("file"), "").unwrap();
     window.save("Run description", &folder.path().join("file/run.toml"));
-    window.until_text("its folder cannot be made");
+    window.until_text("its folder cannot be created");
     window.save("Heat map", &folder.path().join("figure.gif"));
     window.until_text("none of .png, .svg and .pdf");
     window.step(1);

@@ -107,7 +107,7 @@ fn all_runs_are_unpinned_at_once() {
 fn changes_of_the_view_are_undone_too() {
     let mut window = Window::paused(small());
     window.step(3);
-    window.choose("Field", "Change");
+    window.choose("Field", "Update");
     window.until("shown", |window| window.says("|Δu|"));
     window.click(Role::CheckBox, "Borders");
     undo(&mut window);
@@ -261,18 +261,18 @@ fn the_help_lists_every_key() {
     let mut window = Window::paused(small());
     window.key(Key::Questionmark);
     window.frames(2);
-    for text in ["Ctrl+P", "Ctrl+Shift+Z or Ctrl+Y", "Space", "Make one cycle, then pause."] {
+    for text in ["Ctrl+P", "Ctrl+Shift+Z or Ctrl+Y", "Space", "Run one cycle, then pause."] {
         assert!(window.says(text), "{text}: {:?}", window.texts());
     }
     window.key(Key::B);
     assert!(window.is_on("Borders"), "a dialog keeps the keys");
     window.button("Close");
-    assert!(!window.says("Make one cycle, then pause."));
+    assert!(!window.says("Run one cycle, then pause."));
     window.key(Key::F1);
     window.frames(2);
     window.key(Key::Escape);
     window.frames(2);
-    assert!(!window.says("Make one cycle, then pause."));
+    assert!(!window.says("Run one cycle, then pause."));
 }
 
 fn keys_step_through_the_settings() {

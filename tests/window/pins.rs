@@ -152,9 +152,9 @@ fn pinned_runs_are_along_the_cut() {
     window.until_text("A · k = 4 · cycle 2");
     // A plot of several fields does not show several runs.
     window.click(Role::ComboBox, "Fields of the profile");
-    window.click(Role::CheckBox, "Change");
+    window.click(Role::CheckBox, "Update");
     window.until("fields alone", |window| !window.says(" · cycle "));
-    window.click(Role::CheckBox, "Change");
+    window.click(Role::CheckBox, "Update");
     window.until_text("A · k = 4 · cycle 2");
 }
 

@@ -11,7 +11,7 @@ use eframe::egui::Key;
 pub const RUN: Action = Action {
     group: "Run",
     name: "Run / pause",
-    about: "Make cycles, or pause.",
+    about: "Start the run, or pause it.",
     keys: &[plain(Key::Space)],
     command: |it, _| it.can_continue().then_some(Command::Run(!it.session.running)),
     ..BLANK
@@ -20,7 +20,7 @@ pub const RUN: Action = Action {
 pub const STEP: Action = Action {
     group: "Run",
     name: "Step",
-    about: "Make one cycle, then pause.",
+    about: "Run one cycle, then pause.",
     keys: &[plain(Key::ArrowRight)],
     command: |it, _| it.forward(1),
     ..BLANK
@@ -29,7 +29,7 @@ pub const STEP: Action = Action {
 pub const FORWARD_10: Action = Action {
     group: "Time",
     name: "Forward 10 cycles",
-    about: "Show the tenth cycle after this one; at the newest cycle, make ten more.",
+    about: "Show the tenth cycle after this one; at the newest cycle, run ten more.",
     keys: &[shift(Key::ArrowRight)],
     which: 10,
     command: |it, cycles| it.forward(cycles as u64),
@@ -38,7 +38,7 @@ pub const FORWARD_10: Action = Action {
 
 pub const FORWARD_100: Action = Action {
     name: "Forward 100 cycles",
-    about: "Show the hundredth cycle after this one; at the newest cycle, make a hundred more.",
+    about: "Show the hundredth cycle after this one; at the newest cycle, run a hundred more.",
     keys: &[command(Key::ArrowRight)],
     which: 100,
     ..FORWARD_10
@@ -133,7 +133,7 @@ pub const COMPARE: Action = Action {
 pub const FLIP: Action = Action {
     group: "Compare",
     name: "Flip (hold)",
-    about: "Show the pinned run in place of this one while the key is held.",
+    about: "Show the pinned run instead of this one while the key is held down.",
     keys: &[plain(Key::F)],
     command: |_, _| None,
     ..BLANK
@@ -261,7 +261,7 @@ pub const PRESENTATION: Action = Action {
 
 pub const STUDENT_VIEW: Action = Action {
     group: "View",
-    name: "Student's view",
+    name: "Student view",
     about: "Show only the map, its curve and the sliders of the method, and the rest under “More”; or show everything again.",
     keys: &[plain(Key::F8)],
     command: |it, _| (!it.scale.presenting).then_some(Command::ToggleStudentView),

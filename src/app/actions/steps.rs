@@ -27,45 +27,45 @@ fn halved(k: Subiterations) -> Subiterations {
 }
 
 /// A change of the method by a step.
-struct Setting {
+struct MethodStep {
     name: &'static str,
     about: &'static str,
     keys: &'static [KeyboardShortcut],
     change: fn(&mut MethodSpec),
 }
 
-const SETTINGS: [Setting; 8] = [
-    Setting {
+const SETTINGS: [MethodStep; 8] = [
+    MethodStep {
         name: "k up",
         about: "Double the subiterations; the last step is ∞.",
         keys: &[plain(Key::K)],
         change: |method| method.k = doubled(method.k),
     },
-    Setting {
+    MethodStep {
         name: "k down",
         about: "Halve the subiterations.",
         keys: &[shift(Key::K)],
         change: |method| method.k = halved(method.k),
     },
-    Setting {
+    MethodStep {
         name: "overlap up",
         about: "Increase the overlap by two points.",
         keys: &[plain(Key::O)],
         change: |method| each_axis(method, |tile, overlap| (tile, overlap.saturating_add(2))),
     },
-    Setting {
+    MethodStep {
         name: "overlap down",
         about: "Decrease the overlap by two points.",
         keys: &[shift(Key::O)],
         change: |method| each_axis(method, |tile, overlap| (tile, overlap.saturating_sub(2))),
     },
-    Setting {
+    MethodStep {
         name: "tile up",
         about: "Increase the tile by four points along each axis.",
         keys: &[plain(Key::T)],
         change: |method| each_axis(method, |tile, overlap| (tile.saturating_add(4), overlap)),
     },
-    Setting {
+    MethodStep {
         name: "tile down",
         about: "Decrease the tile by four points along each axis.",
         keys: &[shift(Key::T)],
@@ -73,7 +73,7 @@ const SETTINGS: [Setting; 8] = [
             each_axis(method, |tile, overlap| (tile.saturating_sub(4).max(4), overlap))
         },
     },
-    Setting {
+    MethodStep {
         name: "Toggle classic / hierarchical",
         about: "A cycle is one sweep over the whole grid, or k sweeps inside every tile.",
         keys: &[plain(Key::C)],
@@ -84,9 +84,9 @@ const SETTINGS: [Setting; 8] = [
             });
         },
     },
-    Setting {
+    MethodStep {
         name: "Toggle damping",
-        about: "Damped Jacobi: every sweep goes 2/3 of the way; the Method panel then shows ω.",
+        about: "Damped Jacobi: every sweep applies 2/3 of Jacobi's update; the Method panel then shows ω.",
         keys: &[shift(Key::C)],
         change: |method| method.omega = if method.omega == 1.0 { DAMPING } else { 1.0 },
     },

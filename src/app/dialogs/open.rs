@@ -66,7 +66,7 @@ impl OpenDialog {
             let about = "A run (.toml), or a figure that contains its run (.png, .svg, .pdf), is run again; a lesson (.md) begins. Any other image, or an array (.npy), becomes the right-hand side.";
             ui.label(RichText::new(about).weak());
             ui.add_space(4.0);
-            let about = "The name of the file, in the folder below unless it contains one.";
+            let about = "The name of the file, in the folder below unless the name contains a folder.";
             row(ui, "File", about, |ui| {
                 let edit = TextEdit::singleline(&mut self.name).desired_width(400.0);
                 let edit = named(ui.add(edit), "File").on_hover_text(about);
@@ -77,7 +77,7 @@ impl OpenDialog {
                     self.failed = None;
                 }
             });
-            row(ui, "Folder", "The folder of the file, unless its name contains one.", |ui| {
+            row(ui, "Folder", "The folder of the file, unless the name contains a folder.", |ui| {
                 ui.add(egui::Label::new(self.folder.display().to_string()).truncate());
             });
             if let Some(why) = &self.failed {

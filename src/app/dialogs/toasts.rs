@@ -36,7 +36,7 @@ pub struct Toasts {
 }
 
 struct Toast {
-    kind: Kind,
+    kind: Severity,
     text: String,
     /// The epoch of the run that it is about, if any.
     run: Option<u64>,
@@ -49,7 +49,7 @@ struct Toast {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum Severity {
     Success,
     Info,
     Warning,
@@ -59,32 +59,32 @@ enum Kind {
 impl Toasts {
     /// Reports a success.
     pub fn success(&mut self, text: impl Into<String>) {
-        self.add(Kind::Success, text.into(), None);
+        self.add(Severity::Success, text.into(), None);
     }
 
     /// Reports some information.
     pub fn info(&mut self, text: impl Into<String>) {
-        self.add(Kind::Info, text.into(), None);
+        self.add(Severity::Info, text.into(), None);
     }
 
     /// Reports a warning.
     pub fn warning(&mut self, text: impl Into<String>) {
-        self.add(Kind::Warning, text.into(), None);
+        self.add(Severity::Warning, text.into(), None);
     }
 
     /// Reports an error.
     pub fn error(&mut self, text: impl Into<String>) {
-        self.add(Kind::Error, text.into(), None);
+        self.add(Severity::Error, text.into(), None);
     }
 
     /// Reports some information, with a button for what may follow.
     pub fn info_with(&mut self, text: impl Into<String>, next: Option<(&'static str, Command)>) {
-        self.add(Kind::Info, text.into(), next);
+        self.add(Severity::Info, text.into(), next);
     }
 
     /// Reports an error, with a button for a remedy.
     pub fn error_with(&mut self, text: impl Into<String>, remedy: Option<(&'static str, Command)>) {
-        self.add(Kind::Error, text.into(), remedy);
+        self.add(Severity::Error, text.into(), remedy);
     }
 
     /// The following messages concern the run with this epoch.
@@ -97,7 +97,7 @@ impl Toasts {
         self.toasts.retain(|toast| toast.run.is_none_or(|run| run == epoch));
     }
 
-    fn add(&mut self, kind: Kind, text: String, remedy: Option<(&'static str, Command)>) {
+    fn add(&mut self, kind: Severity, text: String, remedy: Option<(&'static str, Command)>) {
         // A repeated message is shown once, for longer.
         self.toasts.retain(|toast| toast.text != text);
         if self.toasts.len() >= MAX_SHOWN {
@@ -175,7 +175,7 @@ impl Toast {
     }
 }
 
-impl Kind {
+impl Severity {
     /// The icon and the colour. The icon alone suffices for those who do not see colours.
     fn mark(self, visuals: &Visuals) -> (&'static str, Color32) {
         match self {

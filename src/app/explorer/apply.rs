@@ -1,4 +1,4 @@
-//! Carries out commands.
+//! Executes commands.
 
 use crate::app::dialogs::open::OpenDialog;
 use crate::app::dialogs::palette::Palette;
@@ -7,17 +7,17 @@ use crate::app::explorer::Explorer;
 use crate::app::panes::{Panes, convergence, heat_map, probes, profile};
 use crate::app::state::command::{Command, OpenSetting, TuningOrder};
 use crate::app::state::compare::{Compare, How};
-use crate::app::state::experiments::{EXPERIMENTS, Experiment};
+use crate::app::state::experiments::{EXPERIMENTS, ExampleExperiment};
 use crate::app::state::pins;
 use crate::app::state::save::SavedFigure;
 use crate::app::state::scale::Scale;
-use crate::app::state::undo::Settings;
+use crate::app::state::undo::UndoSettings;
 use crate::run::{RunSpec, SnapshotRequest};
 use eframe::egui;
 use std::sync::Arc;
 
 impl Explorer {
-    /// Carries out a command.
+    /// Executes a command.
     pub fn apply(&mut self, command: Command, context: &egui::Context) {
         match command {
             Command::Change(spec) => {
@@ -91,8 +91,9 @@ impl Explorer {
             Command::ShowPane(pane, shown) => self.panes.show(pane, shown),
             Command::ShowTuning(shown) => self.is_tuning = shown,
             Command::Tune(TuningOrder::Begin(_)) if self.files.making().is_some() => {
-                self.toasts
-                    .error("An animation is being made. Wait for it or stop it before measuring.");
+                self.toasts.error(
+                    "An animation is being created. Wait for it or stop it before measuring.",
+                );
             }
             Command::Tune(order) => self.tuning.execute(order),
             Command::ResetLayout if self.before_lesson.is_some() => self.arrange_lesson(),
@@ -128,7 +129,7 @@ impl Explorer {
             Command::CompareWith(run) => {
                 let (epoch, memory) = (self.session.epoch, self.session.memory_of_each());
                 self.files.make_run(epoch, &run, u64::MAX, How::SideBySide, memory);
-                self.toasts.info("The best run is being made …");
+                self.toasts.info("Running the best setting …");
             }
             Command::ShowOpen(open) => self.open = open.then(OpenDialog::new),
             Command::ShowPalette(open) => self.palette = open.then(Palette::default),
@@ -229,7 +230,7 @@ impl Explorer {
         self.scale = scale;
     }
 
-    /// Shows the student's view, or everything again, with the panes that were shown before.
+    /// Shows the student view, or everything again, with the panes that were shown before.
     pub fn show_student_view(&mut self, shown: bool) {
         let is_lesson = self.before_lesson.is_some();
         if self.scale.presenting || is_lesson || shown == self.session.is_student_view {
@@ -242,7 +243,7 @@ impl Explorer {
     }
 
     /// Runs an example experiment.
-    fn run_experiment(&mut self, experiment: &Experiment) {
+    fn run_experiment(&mut self, experiment: &ExampleExperiment) {
         self.undo.record(&self.session, self.report.as_deref());
         (self.welcome, self.waits_for_welcome) = (false, false);
         self.session.begin(experiment.run());
@@ -268,8 +269,8 @@ impl Explorer {
     }
 
     /// Restores earlier settings, and returns to their run.
-    fn restore(&mut self, choice: Option<Settings>) {
-        let Some(Settings { run, view }) = choice else {
+    fn restore(&mut self, choice: Option<UndoSettings>) {
+        let Some(UndoSettings { run, view }) = choice else {
             return;
         };
         self.session.view = view;

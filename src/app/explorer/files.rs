@@ -411,7 +411,7 @@ fn make_folder(path: &Path) -> Result<(), String> {
     files::create_folder(folder).map_err(|error| {
         let (FileError::Write { cause, .. } | FileError::Read { cause, .. }) = error;
         let why = files::reason(&cause);
-        format!("{} cannot be written: its folder cannot be made: {why}", path.display())
+        format!("{} cannot be written: its folder cannot be created: {why}", path.display())
     })
 }
 

@@ -42,7 +42,7 @@ impl BeforeLesson {
 }
 
 impl Explorer {
-    /// Does what a reader asks for.
+    /// Does what a reader requests.
     pub(super) fn execute_lesson(&mut self, order: LessonOrder) {
         match order {
             LessonOrder::ShowList(shown) => self.is_lesson_list = shown,
@@ -154,7 +154,7 @@ impl Explorer {
         }
     }
 
-    /// Changes the run; its picture stays until the new run is as far.
+    /// Changes the run; the picture stays until the new run has come as far.
     fn change_to(&mut self, target: &Target) {
         let is_same = self.session.spec.is_same_run(&target.run);
         self.session.change(target.run.clone(), self.report.as_deref());
@@ -169,7 +169,7 @@ impl Explorer {
         }
     }
 
-    /// A run that the reader changed before it came to the place of the step goes on to there.
+    /// A run that the reader changed before it reached the sweeps of the step continues to there.
     pub(super) fn keep_place_of_step(&mut self) {
         let progress = self.session.lesson.as_ref();
         let setting = progress.and_then(|progress| progress.lesson.setting(progress.step));
@@ -213,7 +213,7 @@ impl Explorer {
         view
     }
 
-    /// Lays out the panes of the present step anew, as the presentation mode changed.
+    /// Lays out the panes of the present step again, since the presentation mode changed.
     pub(super) fn arrange_lesson(&mut self) {
         let kinds: Vec<FigureKind> = self
             .session

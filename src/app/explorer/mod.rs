@@ -52,7 +52,7 @@ pub struct Explorer {
     panes: Panes,
     /// The panes before the presentation mode, while that is on.
     panes_before: Option<Panes>,
-    /// The panes before the student's view, while that is on.
+    /// The panes before the student view, while that is on.
     all_panes: Option<Panes>,
     tuning: Tuning,
     /// Whether the tuning map is shown in place of the panes.
@@ -90,7 +90,7 @@ pub struct Explorer {
     files: files::Files,
     settings_file: SettingsFile,
     backends: Backends,
-    /// Whether it was said that the GPU is slow in f64.
+    /// Whether the user was told that the GPU is slow in f64.
     has_said_slow_f64: bool,
     toasts: toasts::Toasts,
     /// The last request to the worker.
@@ -322,7 +322,7 @@ impl eframe::App for Explorer {
             first_key::hint(ui.ctx(), &ACTIONS.all, first);
         }
         drop_hint::ui(ui.ctx());
-        // A preview is requested anew in each frame.
+        // A preview is requested in each frame.
         self.session.travel.preview = None;
         self.apply_commands(ui.ctx());
     }

@@ -8,6 +8,7 @@ use crate::app::state::scale::Scale;
 use crate::app::state::session::Session;
 use crate::files::{FileError, create_folder, read_text, rename, write_atomically};
 use crate::picture::ColourMap;
+use crate::run::FieldKind;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// The name of the application, also for the window manager.
 pub const NAME: &str = "tilescope";
 
-/// The window at first start, in points.
+/// The size of the window at first start, in points.
 const FIRST_SIZE: [f32; 2] = [1280.0, 800.0];
 
 /// The version of the file; one with a higher number was written by a newer program.
@@ -45,7 +46,7 @@ pub struct Settings {
     pub scale: f32,
     /// Whether the presentation mode is on.
     pub presenting: bool,
-    /// Whether the student's view is on.
+    /// Whether the student view is on.
     pub student_view: bool,
     /// Memory for time travel, in megabytes.
     pub memory: usize,
@@ -134,6 +135,10 @@ impl Settings {
         }
         settings.memory = settings.memory.min(max_megabytes());
         settings.figure.take_if(|figure| !figure.is_valid());
+        // The field was called so before.
+        if let Some(map) = settings.colour_maps.remove("change") {
+            settings.colour_maps.entry(FieldKind::Change.name().to_owned()).or_insert(map);
+        }
         // Panes that this program does not know are dropped; those that the file lacks are hidden.
         let appended = settings.layout.complete();
         let hidden = settings.hidden.iter().filter_map(|name| list::of_name(name));
@@ -260,6 +265,13 @@ mod tests {
         let settings = Settings::parse(text).unwrap();
         let memory = max_megabytes();
         assert_eq!(settings, Settings { welcomed: true, memory, ..Settings::default() });
+    }
+
+    #[test]
+    fn the_colour_map_of_a_field_with_an_older_name_is_kept() {
+        let settings = Settings::parse("[colour-maps]\nchange = \"cividis\"\n").unwrap();
+        let kept = BTreeMap::from([("update".to_owned(), ColourMap::Cividis)]);
+        assert_eq!(settings.colour_maps, kept);
     }
 
     #[test]

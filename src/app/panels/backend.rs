@@ -119,7 +119,7 @@ fn threads(ui: &mut Ui, method: &mut MethodSpec) {
 
 /// The menu of kernels. Disabled entries say which kernel accepts the setting.
 fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
-    let about = "The GPU kernel that makes cycles. Results do not depend on it, except with Spectral, which rounds differently.";
+    let about = "The GPU kernel that performs the cycles. Results do not depend on it, except with Spectral, which rounds differently.";
     let combo = ComboBox::from_id_salt("kernel").width(WIDTH).selected_text(method.kernel.label());
     let response = combo.show_ui(ui, |ui| {
         let is_matrix = session.spec.problem.kind == ProblemKind::Matrix;

@@ -202,7 +202,7 @@ fn append(
     }
 }
 
-/// The semi-bold letters.
+/// The semi-bold font.
 fn heading_family(ui: &Ui) -> FontFamily {
     TextStyle::Heading.resolve(ui.style()).family
 }

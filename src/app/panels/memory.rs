@@ -22,12 +22,12 @@ pub fn max_megabytes() -> usize {
     *MAX
 }
 
-/// More than this, in megabytes, makes no earlier cycle sooner to see.
+/// More than this, in megabytes, makes replays no faster.
 const MOST: usize = 16_000;
 
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     heading(ui, "Time travel");
-    let about = "Memory for keyframes of this run and of pinned runs. With more of it, earlier cycles are replayed sooner. The setting is saved.";
+    let about = "Memory for keyframes of this run and of pinned runs. With more memory, earlier cycles are replayed sooner. The setting is saved.";
     row(ui, "Memory", about, |ui| {
         let mut megabytes = session.memory / MEGABYTE;
         let drag =

@@ -167,7 +167,7 @@ fn explained(name: MethodName) -> &'static str {
         MethodName::Classic => "Jacobi's iteration: a cycle is one sweep over the whole grid.",
         MethodName::Hierarchical => "k sweeps inside every tile while its halo stays frozen.",
         MethodName::Pyramid => {
-            "Jacobi's iteration for grids larger than fast memory, in overlapping slabs: each shrinks by a plane a sweep, and a cycle is one pass of n sweeps."
+            "Jacobi's iteration for grids larger than fast memory, in overlapping slabs: each shrinks by a plane per sweep, and a cycle is one pass of n sweeps."
         }
         MethodName::Wavefront => {
             "Jacobi's iteration for grids larger than fast memory, in a window that flows over the grid: a cycle is one pass of n sweeps, and nothing is moved or computed twice."
@@ -188,7 +188,7 @@ fn controls(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control>) -> bool
 /// The sliders of tiles, and whether one of them was just grabbed.
 fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize, highlight: Option<Control>) -> bool {
     let mut is_grabbed = false;
-    let about = "Subiterations: sweeps that every tile makes before it writes back. More of them save memory traffic, but the halo becomes stale.";
+    let about = "Subiterations: sweeps inside every tile before it writes back. More of them save memory traffic, but the halo becomes stale.";
     highlighted(ui, highlight == Some(Control::K), |ui| {
         row(ui, "k", about, |ui| {
             is_grabbed |= subiterations(ui, about, &mut method.k);
@@ -203,7 +203,7 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize, highlight: Option<
             ui.label(RichText::new(text).weak()).on_hover_text(about);
         });
     } else if method.prefers_spectral() {
-        let about = "All subiterations of a tile are made at once, in its sine basis: the cost does not depend on k, and the result is that of sweeps, up to rounding.";
+        let about = "All subiterations of a tile are computed at once, in its sine basis: the cost does not depend on k, and the result is that of sweeps, up to rounding.";
         row(ui, "", about, |ui| {
             ui.label(RichText::new("spectral: equal to sweeps up to rounding").weak())
                 .on_hover_text(about);
@@ -276,7 +276,7 @@ fn number_of(k: Subiterations) -> f64 {
     k.finite().map_or(f64::MAX, |k| k as f64)
 }
 
-/// The other way round.
+/// The inverse.
 fn k_of(number: f64) -> Subiterations {
     if number > MOST_SHOWN { Subiterations::Infinite } else { (number.round() as usize).into() }
 }

@@ -1,4 +1,4 @@
-//! The cost of the chosen tiles, the speed of the solver, and what its kernel takes of the GPU.
+//! The cost of the chosen tiles, the speed of the solver, and what its kernel uses of the GPU.
 
 use crate::app::state::session::Session;
 use crate::app::widgets::rows::{heading, row};
@@ -23,7 +23,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     }
 }
 
-/// What a pass of a method that streams costs.
+/// The cost of a pass of a streaming method.
 fn planes(ui: &mut Ui, streaming: &Streaming) {
     let (planes, n) = (streaming.planes(), streaming.height());
     let about = "Planes that fast memory has room for, with two iterates and the right-hand side.";
@@ -58,17 +58,17 @@ fn tiles(ui: &mut Ui, session: &Session) {
         return;
     }
     let counts: Vec<_> = tiling.axes().iter().map(|axis| grouped(axis.count() as u64)).collect();
-    let copies = session.spec.problem.batch;
+    let batch = session.spec.problem.batch;
     row(
         ui,
         "Tiles",
         "Number of tiles. The shared kernel assigns each to a block of threads.",
         |ui| {
-            let all = |copies| grouped(tiling.count().saturating_mul(copies) as u64);
-            let text = match (&counts[..], copies) {
+            let all = |batch| grouped(tiling.count().saturating_mul(batch) as u64);
+            let text = match (&counts[..], batch) {
                 ([along], 1) => along.clone(),
                 ([along], _) => {
-                    format!("{}  ({} × {along})", all(copies), grouped(copies as u64))
+                    format!("{}  ({} × {along})", all(batch), grouped(batch as u64))
                 }
                 _ => format!("{}  ({})", all(1), counts.join(" × ")),
             };
@@ -120,7 +120,7 @@ fn speed(ui: &mut Ui, report: Option<&Report>) {
     });
 }
 
-/// What the kernel takes of the GPU.
+/// The resources of the GPU that the kernel uses.
 fn gpu(ui: &mut Ui, report: Option<&Report>) {
     let footprint = report.and_then(|report| report.footprint);
     let about = "The kernel in use, and its GPU.";

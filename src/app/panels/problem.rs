@@ -13,7 +13,7 @@ use eframe::egui::{ComboBox, DragValue, RichText, Ui};
 /// Sides to choose from.
 const SIDES: [usize; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
 
-/// The longest of them for 3D grids.
+/// The largest of them for 3D grids.
 const LARGEST_3D: usize = 512;
 
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
@@ -50,7 +50,10 @@ fn convergence(plan: &Plan) -> Option<String> {
     let sweeps = radius.sweeps_per_digit().map_or_else(
         || "Jacobi's iteration diverges".to_owned(),
         |sweeps| {
-            format!("in the end Jacobi's iteration needs about {} sweeps per digit", digits(sweeps))
+            format!(
+                "asymptotically, Jacobi's iteration needs about {} sweeps per digit",
+                digits(sweeps)
+            )
         },
     );
     Some(format!("Σ|w| = {dominance:.3}, spectral radius ρ = {radius}: {sweeps}."))
@@ -146,7 +149,7 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
                 row(ui, "Matrix", about, |ui| {
                     ui.label(matrix.name()).on_hover_text(matrix.source.display().to_string());
                 });
-                let about = "The order of the unknowns: blocks are consecutive rows, so it decides which unknowns a block holds.";
+                let about = "The order of the unknowns: blocks are consecutive rows, so the order decides which unknowns a block holds.";
                 row(ui, "Ordering", about, |ui| {
                     let combo = ComboBox::from_id_salt("ordering")
                         .selected_text(matrix.ordering.name())
@@ -170,17 +173,18 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
 
 fn stop(ui: &mut Ui, spec: &mut RunSpec) {
     let stop = &mut spec.stop;
-    let about = "What must fall below the tolerance: the relative residual, or the largest update of a cycle.";
+    let about =
+        "What must fall to the tolerance: the relative residual, or the largest update of a cycle.";
     row(ui, "When", about, |ui| {
         ui.selectable_value(&mut stop.rule, StopRule::Residual, "Residual")
             .on_hover_text("‖r‖₂ / ‖r₀‖₂ is at most the tolerance.");
-        ui.selectable_value(&mut stop.rule, StopRule::Change, "Change")
+        ui.selectable_value(&mut stop.rule, StopRule::Change, "Update")
             .on_hover_text("‖Δu‖∞ of a cycle is at most the tolerance.");
     });
     let about = "The run stops at this value.";
     row(ui, "Tolerance", about, |ui| {
         let mut wanted = stop.tolerance.is_some();
-        let why = "Stop at a tolerance; without one the run continues to its limit of cycles.";
+        let why = "Stop at a tolerance; without one, the run continues to the cycle limit.";
         if named(ui.checkbox(&mut wanted, ""), "Stop at a tolerance").on_hover_text(why).changed() {
             stop.tolerance = wanted.then_some(TOLERANCE);
         }

@@ -15,10 +15,10 @@ use eframe::egui::{
 const BAR: f32 = 17.0;
 const HEIGHT: f32 = 2.0 * BAR + 22.0;
 
-/// The width of a halo on the screen at the least, in points.
+/// The least width of a halo on the screen, in points.
 const HALO: f32 = 3.0;
 
-/// How far apart the strokes over stale points are, in points.
+/// The distance between the strokes over stale points, in points.
 const HATCH: f32 = 5.0;
 
 /// Points of a tile, from its first to the one after its last, along the section.
@@ -82,7 +82,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     }
     if let Some(stencil) = report.and_then(|report| report.plan.problem.operator.stencil()) {
         let formula = formula(stencil);
-        let about = "The update of Jacobi's iteration, with the numbers of this problem; d is the diagonal of the matrix. A cycle makes it k times in every tile.";
+        let about = "The update of Jacobi's iteration, with the numbers of this problem; d is the diagonal of the matrix. A cycle applies it k times in every tile.";
         ui.add(Label::new(RichText::new(formula).small()).wrap()).on_hover_text(about);
     }
 }
@@ -92,16 +92,18 @@ fn sentence(axis: &AxisTiling, k: usize) -> String {
     let (stale, kept) = (stale_depth(axis, k), axis.overlap() / 2);
     match (stale, kept) {
         (0, _) => "k = 1: the halo is always up to date, exact Jacobi.".to_owned(),
-        (1, 0) => "1 point from each halo goes stale, and it is owned.".to_owned(),
+        (1, 0) => "1 point next to each halo goes stale, and it is owned.".to_owned(),
         (stale, 0) => {
-            format!("{stale} points from each halo go stale, and all of them are owned.")
+            format!("{stale} points next to each halo go stale, and all of them are owned.")
         }
-        (1, _) => "1 point from each halo goes stale; it is not owned: exact Jacobi.".to_owned(),
+        (1, _) => "1 point next to each halo goes stale; it is not owned: exact Jacobi.".to_owned(),
         (stale, kept) if stale <= kept => {
-            format!("{stale} points from each halo go stale, none of them is owned: exact Jacobi.")
+            format!(
+                "{stale} points next to each halo go stale; none of them is owned: exact Jacobi."
+            )
         }
         (stale, kept) => format!(
-            "{stale} points from each halo go stale; overlap drops {kept} of them, {} {} owned.",
+            "{stale} points next to each halo go stale; overlap drops {kept} of them, and {} {} owned.",
             stale - kept,
             if stale - kept == 1 { "is" } else { "are" }
         ),
@@ -213,10 +215,10 @@ mod tests {
     fn stale_points_are_owned_unless_the_overlap_is_wide_enough() {
         for (k, overlap, expected) in [
             (1, 0, "up to date"),
-            (16, 0, "15 points from each halo go stale, and all of them are owned."),
-            (16, 4, "overlap drops 2 of them, 13 are owned."),
-            (8, 14, "7 points from each halo go stale, none of them is owned: exact Jacobi."),
-            (256, 4, "32 points from each halo"),
+            (16, 0, "15 points next to each halo go stale, and all of them are owned."),
+            (16, 4, "overlap drops 2 of them, and 13 are owned."),
+            (8, 14, "7 points next to each halo go stale; none of them is owned: exact Jacobi."),
+            (256, 4, "32 points next to each halo"),
         ] {
             let text = sentence(&axis(32, overlap), k);
             assert!(text.contains(expected), "{text}");

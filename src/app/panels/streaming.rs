@@ -24,7 +24,7 @@ pub(super) fn sliders(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control
     let chosen = spec.sweeps_per_cycle() as usize;
     let method = &mut spec.method;
     let mut is_grabbed = false;
-    let about = "Sweeps that a slab or the window makes before its planes go back. More of them move fewer values; in slabs they cost redundant work.";
+    let about = "Sweeps made in fast memory before the planes are written back. More sweeps move fewer values; in slabs they cost redundant work.";
     let mut height = chosen;
     if let Some(Height::Sweeps(sweeps)) = method.height {
         height = sweeps;
@@ -40,7 +40,7 @@ pub(super) fn sliders(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control
         method.height = Some(Height::Sweeps(height));
     }
     let about =
-        "Fast memory for a slab or the window: two iterates and the right-hand side, in kB.";
+        "Fast memory for a slab or the moving window: two iterates and the right-hand side, in kB.";
     let bytes = method.memory().bytes();
     let mut memory = (bytes / UNIT) as usize;
     row(ui, "Memory, kB", about, |ui| {
@@ -51,7 +51,7 @@ pub(super) fn sliders(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control
         method.memory = Some(ByteCount::new(memory as u64 * UNIT));
     }
     if !ui.layout().is_horizontal() {
-        let about = "The height that the model of the method finds best.";
+        let about = "The height that is best according to the cost model of the method.";
         row(ui, "", about, |ui| {
             let mut auto = !matches!(method.height, Some(Height::Sweeps(_)));
             let check = named(ui.checkbox(&mut auto, "Auto height"), "Auto height");

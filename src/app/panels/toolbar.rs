@@ -179,7 +179,7 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
     let response = combo.show_ui(ui, |ui| {
         for pace in [None].into_iter().chain(SPEEDS.map(Some)) {
             let about = match pace {
-                None => "The run as fast as the solver makes cycles; replays as fast as the eye can follow.",
+                None => "Runs as fast as the solver can; replays as fast as the eye can follow.",
                 Some(_) => "At most this many cycles per second, of the run and of replays.",
             };
             let chosen = ui.selectable_label(session.pace == pace, text(pace));
@@ -188,8 +188,9 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
             }
         }
     });
-    named(response.response, "Speed")
-        .on_hover_text("Cycles per second, of the run and of replays. The rate that is reached is shown on the right.");
+    named(response.response, "Speed").on_hover_text(
+        "Cycles per second, of the run and of replays. The achieved rate is shown on the right.",
+    );
 }
 
 /// The cycles and sweeps of what is shown. Large numbers of sweeps are left out where there is no room.
@@ -216,7 +217,7 @@ fn fitting<const N: usize>(ui: &Ui, texts: [String; N]) -> String {
     texts.into_iter().find(fits).unwrap_or_default()
 }
 
-/// How a run ended, with the part of the error that is left where there is room for it.
+/// How a run ended, with the fraction of the error that is left where there is room for it.
 fn converged(ui: &Ui, report: &Report) -> String {
     let short = "✓ converged".to_owned();
     let Some(left) = report.error_left else { return short };
@@ -265,7 +266,7 @@ fn status(ui: &mut Ui, session: &Session, RunStatus { report, reached, waits }: 
     let is_running = report.phase == Phase::Running;
     if session.travel.playing || (is_running && session.pace.is_some()) {
         let rate = reached.map_or_else(|| "…".to_owned(), rounded);
-        let about = "The cycles per second that are reached; the speed that was chosen is shown beside Reset.";
+        let about = "The achieved rate; the chosen speed is shown next to Reset.";
         ui.label(RichText::new(format!("{rate} cycles/s")).weak()).on_hover_text(about);
         return;
     }
@@ -290,17 +291,17 @@ fn status(ui: &mut Ui, session: &Session, RunStatus { report, reached, waits }: 
     let about = match &report.phase {
         Phase::Failed { why } => format!("{why}. {}", elsewhere(report)),
         Phase::Returning { .. } => {
-            "The run repeats cycles, to return to where it was or to its end.".to_owned()
+            "The run is replaying cycles, to return to where it was or to its end.".to_owned()
         }
         Phase::Finished(Outcome::RoundingLimit) => {
-            let about = "Rounding keeps further cycles from changing the solution.";
+            let about = "Because of rounding, further cycles do not change the solution.";
             what_is_left(report).map_or_else(|| about.to_owned(), |left| format!("{about} {left}"))
         }
         Phase::Finished(Outcome::Converged | Outcome::OutOfCycles) => {
-            what_is_left(report).unwrap_or_else(|| "The run has come to its end.".to_owned())
+            what_is_left(report).unwrap_or_else(|| "The run has ended.".to_owned())
         }
         Phase::CatchingUp | Phase::Held => {
-            "The run is held where its settings are compared. It continues when the setting is released."
+            "The run is held where the settings are compared. It continues when the slider is released."
                 .to_owned()
         }
         _ => "The state of the run; while it runs, cycles per second of solver time.".to_owned(),

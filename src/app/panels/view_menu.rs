@@ -32,8 +32,8 @@ pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Comm
             }
         }
         ui.separator();
-        ui.label("A changed setting is shown at").on_hover_text(
-            "The picture stays until the new run has come as far as the run before it; then the new run is shown.",
+        ui.label("Show a changed setting at").on_hover_text(
+            "The picture stays until the new run has come as far as the previous one; then the new run is shown.",
         );
         for at in HoldAt::ALL {
             let chosen = ui.radio(session.hold_at == at, at.label());

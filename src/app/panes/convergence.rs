@@ -125,7 +125,7 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
             explained(ui.checkbox(&mut view.log_x, "Logarithmic"), about);
         });
         let about = actions::menu_tooltip("Curves over", "The x axis of the curves.");
-        named(response.response, "Against").on_hover_text(about);
+        named(response.response, "Curves over").on_hover_text(about);
         ui.checkbox(&mut view.reference, "Classic")
             .on_hover_text(actions::CLASSIC.tooltip(ui.ctx()));
         if ui.button("Pin").on_hover_text(actions::PIN.tooltip(ui.ctx())).clicked() {

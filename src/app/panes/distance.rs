@@ -75,7 +75,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     let cycle = grouped(sorted.cycle);
     let about = format!("|{}|: median and quartiles, cycle {cycle}", sorted.field.symbol());
     ui.add(Label::new(RichText::new(about).small()).truncate()).on_hover_text(
-        "The median and the quartiles of the magnitude over all points of inner tiles at each distance from the nearest tile border (within 6 %).",
+        "The median and the quartiles of the magnitude over all points of inner tiles at each distance from the nearest tile border. They are exact to within 6 %.",
     );
     let classes = &statistics.distances;
     let scale = session.view.of_field(sorted.field).scale;

@@ -37,7 +37,7 @@ impl Default for Panes {
 }
 
 impl Panes {
-    /// The panes of the student's view: the map and its curve.
+    /// The panes of the student view: the map and its curve.
     pub fn of_student() -> Self {
         let shown = [heat_map::pane::ID, convergence::ID];
         let all = list::ALL.iter().map(|pane| pane.id());

@@ -137,7 +137,7 @@ fn ui(
     ui.spacing_mut().item_spacing.y = 2.0;
     ui.add(Label::new(RichText::new(summary(inside, report, line)).small()).wrap());
     let point = shown.hover.map_or_else(
-        || "Point at a cell to read it; scroll to zoom until cells hold their values.".to_owned(),
+        || "Point at a cell to read it; scroll to zoom until cells show their values.".to_owned(),
         |at| describe(inside, report.plan.tiling.x(), at, line),
     );
     let font = TextStyle::Small.resolve(ui.style());
@@ -162,7 +162,7 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
     let slider = |ui: &mut Ui, at: &mut usize, room: f32| {
         ui.spacing_mut().slider_width = (room - NUMBER).clamp(40.0, 160.0);
         named(ui.add(Slider::new(at, 0..=k)), "Subiteration")
-            .on_hover_text("Subiterations of the next cycle that the tile has made.");
+            .on_hover_text("Subiterations that the tile has made in the next cycle.");
     };
     ui.horizontal(|ui| {
         let combo = ComboBox::from_id_salt("inside").width(84.0).selected_text(inside.kind.label());
@@ -172,7 +172,7 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
                 explained(entry, kind.about());
             }
         });
-        named(response.response, "Shown of the tile").on_hover_text(inside.kind.about());
+        named(response.response, "Quantity inside the cycle").on_hover_text(inside.kind.about());
         let back = named(ui.add_enabled(at > 0, Button::new("◀")), "Subiteration back");
         if back.on_hover_text("One subiteration back.").clicked() {
             at -= 1;
@@ -268,7 +268,7 @@ fn describe(inside: &Inside, tiling: &AxisTiling, [x, y]: [usize; 2], line: bool
         value => number(value.into()),
     };
     if inside.iterate[at].is_nan() {
-        return "A corner of the halo, which no point reads.".to_owned();
+        return "A corner of the halo, which no update reads.".to_owned();
     }
     let depth = [x, inside.size[0] - 1 - x].into_iter().min().unwrap_or(0);
     let down = [y, inside.size[1] - 1 - y].into_iter().min().unwrap_or(0);

@@ -74,7 +74,7 @@ impl Layout {
         Self::Pane(id.0.to_owned())
     }
 
-    /// Panes over one another; a pane alone is no tab.
+    /// Panes over one another; a single pane is not a tab.
     fn tabs(front: usize, mut held: Vec<Self>) -> Self {
         if held.len() == 1 { held.remove(0) } else { Self::Tabs(front, held) }
     }

@@ -22,7 +22,7 @@ use std::f64::consts::SQRT_2;
 const MAX_SAMPLES: usize = 2048;
 
 /// A field along the cut, of the run or of a pinned one.
-struct Profile<'a> {
+struct ProfileCurve<'a> {
     name: String,
     colour: [u8; 3],
     along: &'a FieldProfile,
@@ -175,7 +175,7 @@ fn of_runs<'a>(
     report: &Report,
     along: &'a FieldProfile,
     compared: &'a [Compared],
-) -> Vec<Profile<'a>> {
+) -> Vec<ProfileCurve<'a>> {
     let mut names = session.pins.names(&report.plan.spec);
     let own = names.pop().unwrap_or_default();
     let name = |name: String, cycle| format!("{name} · cycle {}", grouped(cycle));
@@ -188,24 +188,29 @@ fn of_runs<'a>(
             .first()
             .filter(|other| (other.line, other.field) == (along.line, along.field))?;
         let colour = theme::of_figures(ui).beside(pin.number);
-        Some(Profile { name: name(pinned, seen.cycle), colour, along, unit: 1.0 })
+        Some(ProfileCurve { name: name(pinned, seen.cycle), colour, along, unit: 1.0 })
     });
     let mut profiles: Vec<_> = pinned.collect();
     let own = match profiles.is_empty() {
         true => along.field.label().to_owned(),
         false => name(own, report.observation.cycle),
     };
-    profiles.push(Profile { name: own, colour: theme::of_figures(ui).curve(0), along, unit: 1.0 });
+    profiles.push(ProfileCurve {
+        name: own,
+        colour: theme::of_figures(ui).curve(0),
+        along,
+        unit: 1.0,
+    });
     profiles
 }
 
 /// Several fields of the run.
-fn of_fields<'a>(ui: &Ui, known: &[&'a FieldProfile], log: bool) -> Vec<Profile<'a>> {
+fn of_fields<'a>(ui: &Ui, known: &[&'a FieldProfile], log: bool) -> Vec<ProfileCurve<'a>> {
     let largest = |along: &FieldProfile| {
         let sizes = along.samples.values.iter().map(|value| f64::from(value.abs()));
         sizes.filter(|size| size.is_finite()).fold(0.0, f64::max)
     };
-    let profile = |(index, &along): (usize, &&'a FieldProfile)| Profile {
+    let profile = |(index, &along): (usize, &&'a FieldProfile)| ProfileCurve {
         name: along.field.label().to_owned(),
         colour: theme::of_figures(ui).curve(index),
         along,
@@ -215,7 +220,7 @@ fn of_fields<'a>(ui: &Ui, known: &[&'a FieldProfile], log: bool) -> Vec<Profile<
 }
 
 /// Draws the profiles, and returns the point of the line under the cursor.
-fn plot(ui: &mut Ui, profiles: &[Profile<'_>], log: bool, plan: &Plan) -> Option<[usize; 2]> {
+fn plot(ui: &mut Ui, profiles: &[ProfileCurve<'_>], log: bool, plan: &Plan) -> Option<[usize; 2]> {
     let first = profiles.first()?;
     let line = first.along.line;
     let shape = &plan.problem.shape;
@@ -229,7 +234,7 @@ fn plot(ui: &mut Ui, profiles: &[Profile<'_>], log: bool, plan: &Plan) -> Option
     let value = match (is_one_field, log) {
         (true, _) => value_label(first.along.field, scale, false),
         (false, true) => "magnitude".to_owned(),
-        (false, false) => "part of the largest magnitude".to_owned(),
+        (false, false) => "relative to the largest magnitude".to_owned(),
     };
     let places = line.borders(shape, &plan.tiling);
     let marks = vec![VerticalLines { places, colour: theme::of_figures(ui).borders() }];
@@ -261,7 +266,7 @@ fn point_at(line: CutLine, shape: &Shape, place: f64) -> Option<[usize; 2]> {
 }
 
 /// The points of a profile as they are drawn.
-fn points(profile: &Profile<'_>, shape: &Shape, log: bool) -> Vec<(f64, f64)> {
+fn points(profile: &ProfileCurve<'_>, shape: &Shape, log: bool) -> Vec<(f64, f64)> {
     let points = profile.along.points(shape).into_iter();
     let shown = |value: f64| if log { value.abs() } else { value / profile.unit };
     points.map(|[at, value]| (at, shown(value))).collect()
@@ -289,7 +294,7 @@ fn unknown(report: &Report, field: FieldKind) -> String {
     let picture = report.observation.picture.as_ref();
     match (field, picture.and_then(|picture| picture.cycles_per_row)) {
         (FieldKind::Staleness, Some(cycles)) => format!(
-            "Exact Jacobi is not at this cycle; the diagram compares every {}.",
+            "Exact Jacobi is not known at this cycle; the diagram compares every {}.",
             if cycles > 1 { format!("{cycles} cycles") } else { "cycle".to_owned() },
         ),
         _ => format!("The {} is unknown at this cycle.", field.name()),

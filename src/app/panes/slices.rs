@@ -249,7 +249,7 @@ impl Textures {
     }
 }
 
-/// The size of a grid point and the corner of each slice, of so many points across and down: beside each other, or
+/// The size of a grid point and the corner of each slice, given the points across and down: beside each other, or
 /// two by two with the axes that two slices share along each other, whichever is larger.
 fn arrangement(area: Rect, points: [Vec2; 3]) -> (f32, [Pos2; 3]) {
     let [z, y, x] = points;

@@ -73,28 +73,29 @@ impl PaneType for SpyPane {
         let Some(matrix) = plan.problem.operator.matrix() else { return };
         // The picture is the pane's own: nothing else refers to it.
         let id = ui.scope_id().with(ID.0);
-        let picture =
-            ui.data_mut(|data| Arc::clone(data.get_temp_mut_or_default::<Arc<Mutex<Picture>>>(id)));
+        let picture = ui.data_mut(|data| {
+            Arc::clone(data.get_temp_mut_or_default::<Arc<Mutex<SpyPicture>>>(id))
+        });
         let mut picture = picture.lock().unwrap_or_else(PoisonError::into_inner);
         picture.ui(ui, matrix, plan.tiling.x());
     }
 }
 
 /// What a texture shows: a matrix, by its address, its blocks, columns and rows, the most cells, and the theme.
-type Shown = (usize, AxisTiling, [Range<usize>; 2], [usize; 2], Theme);
+type ShownMatrix = (usize, AxisTiling, [Range<usize>; 2], [usize; 2], Theme);
 
 /// The picture of a matrix.
 #[derive(Default)]
-struct Picture {
+struct SpyPicture {
     zoom: Zoom,
     texture: Option<TextureHandle>,
     cells: SpyCells,
-    shown: Option<Shown>,
+    shown: Option<ShownMatrix>,
     /// The row whose entries are listed.
     row: Option<usize>,
 }
 
-impl Picture {
+impl SpyPicture {
     fn ui(&mut self, ui: &mut Ui, matrix: &Arc<Csr>, blocks: &AxisTiling) {
         let n = matrix.rows();
         let room = ui.available_rect_before_wrap();
@@ -140,7 +141,7 @@ impl Picture {
         ui.add(Label::new(RichText::new(text).small()).wrap());
     }
 
-    /// Outlines the blocks in sight, and marks the row whose entries are listed.
+    /// Outlines the visible blocks, and marks the row whose entries are listed.
     fn draw_blocks(
         &self,
         painter: &egui::Painter,
@@ -170,7 +171,7 @@ impl Picture {
         }
     }
 
-    /// Updates the texture if something else is to be seen.
+    /// Updates the texture if something else is shown.
     fn refresh(
         &mut self,
         ui: &Ui,

@@ -86,8 +86,9 @@ impl PaneType for VolumePane {
         };
         // The picture is the pane's own: nothing else refers to it.
         let id = ui.scope_id().with(ID.0);
-        let picture =
-            ui.data_mut(|data| Arc::clone(data.get_temp_mut_or_default::<Arc<Mutex<Picture>>>(id)));
+        let picture = ui.data_mut(|data| {
+            Arc::clone(data.get_temp_mut_or_default::<Arc<Mutex<VolumePicture>>>(id))
+        });
         let mut picture = picture.lock().unwrap_or_else(PoisonError::into_inner);
         let field = report.observation.field;
         let camera = picture.ui(ui, context.session, &report.plan, samples, field);
@@ -100,18 +101,18 @@ impl PaneType for VolumePane {
 }
 
 /// What a texture shows: from where, in which colours, and in how many pixels.
-type Shown = (Camera, Scale, ColourMap, bool, [usize; 2]);
+type ShownVolume = (Camera, Scale, ColourMap, bool, [usize; 2]);
 
 /// The picture of a volume.
 #[derive(Default)]
-struct Picture {
+struct VolumePicture {
     /// The samples, and the same sorted to be drawn.
     volume: Option<(Arc<VolumeSamples>, Volume)>,
     texture: Option<TextureHandle>,
-    shown: Option<Shown>,
+    shown: Option<ShownVolume>,
 }
 
-impl Picture {
+impl VolumePicture {
     /// Draws it, and returns the camera, which the pointer may have moved.
     fn ui(
         &mut self,
@@ -190,8 +191,8 @@ impl Picture {
         camera
     }
 
-    /// Updates the texture if something else is to be seen.
-    fn refresh(&mut self, ui: &Ui, samples: &Arc<VolumeSamples>, wanted: Shown) {
+    /// Updates the texture if something else is shown.
+    fn refresh(&mut self, ui: &Ui, samples: &Arc<VolumeSamples>, wanted: ShownVolume) {
         let known = self.volume.as_ref().filter(|(known, _)| Arc::ptr_eq(known, samples));
         if known.is_some() && self.shown == Some(wanted) {
             return;

@@ -113,7 +113,7 @@ pub enum Command {
     Scale(Scale),
     /// Toggle the presentation mode.
     TogglePresentation,
-    /// Toggle the student's view.
+    /// Toggle the student view.
     ToggleStudentView,
 }
 

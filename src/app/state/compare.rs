@@ -99,10 +99,12 @@ impl AtEqual {
     /// A description in one sentence.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Cycles => "The pinned run after equally many cycles.",
-            Self::Sweeps => "The pinned run after equally many sweeps, to the nearest cycle.",
-            Self::Time => "The pinned run after equal solver time.",
-            Self::Residual => "The pinned run once its relative residual is as small.",
+            Self::Cycles => "The pinned run after the same number of cycles.",
+            Self::Sweeps => "The pinned run after the same number of sweeps, to the nearest cycle.",
+            Self::Time => "The pinned run after the same solver time.",
+            Self::Residual => {
+                "The pinned run at its first cycle with as small a relative residual."
+            }
             Self::End => "The pinned run at its last cycle, wherever this run is.",
         }
     }

@@ -33,10 +33,10 @@ impl HoldAt {
     pub fn about(self) -> &'static str {
         match self {
             Self::Sweeps => {
-                "A changed setting is shown once it has made as many sweeps as the run before it."
+                "A changed setting is shown once its run has made as many sweeps as the previous one."
             }
             Self::Residual => {
-                "A changed setting is shown once its relative residual is as small as that of the run before it."
+                "A changed setting is shown once its relative residual is as small as that of the previous run."
             }
         }
     }
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_is_reached_in_time_depends_on_the_speed_and_on_the_points() {
-        // Without overlap nothing is redundant: 10,000 sweeps a second, of which 300 are in time.
+        // Without overlap nothing is redundant: 10,000 sweeps per second, of which 300 are in time.
         let report = report(16_000, 1.6);
         let (spec, mut larger) = (report.plan.spec.clone(), report.plan.spec.clone());
         for (shown, expected) in [(0, 0), (299, 299), (301, 256), (16_000, 256)] {

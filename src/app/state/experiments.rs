@@ -4,7 +4,7 @@ use crate::app::state::view_settings::{Against, ViewSettings};
 use crate::run::{FieldKind, RunSpec};
 
 /// An experiment, and what it shows.
-pub struct Experiment {
+pub struct ExampleExperiment {
     pub title: &'static str,
     pub about: &'static str,
     k: usize,
@@ -17,8 +17,8 @@ pub struct Experiment {
 
 /// The experiments, on the default problem with tiles of 32² points. The numbers in the sentences
 /// are results of `tilescope solve --preset poisson-2d` with the same settings.
-pub const EXPERIMENTS: [Experiment; 5] = [
-    Experiment {
+pub const EXPERIMENTS: [ExampleExperiment; 5] = [
+    ExampleExperiment {
         title: "Edges light up at k = 64",
         about: "The halo around a tile stays frozen for 64 sweeps: the residual concentrates in bright lines between tiles, 98 % of ‖r‖² on 21 % of the points.",
         k: 64,
@@ -27,7 +27,7 @@ pub const EXPERIMENTS: [Experiment; 5] = [
         against: Against::Sweeps,
         pace: Some(10.0),
     },
-    Experiment {
+    ExampleExperiment {
         title: "Overlap 4 fades them out",
         about: "k = 16: neighbouring tiles share four points. The lines fade, and the edge share of ‖r‖² falls from 78 % to 33 %. The curve stays close to classic Jacobi.",
         k: 16,
@@ -36,7 +36,7 @@ pub const EXPERIMENTS: [Experiment; 5] = [
         against: Against::Sweeps,
         pace: Some(30.0),
     },
-    Experiment {
+    ExampleExperiment {
         title: "o = 2 (k − 1) is exact Jacobi",
         about: "k = 8, overlap 14: staleness never reaches an owned point. The staleness map is zero everywhere, and the curves coincide.",
         k: 8,
@@ -45,7 +45,7 @@ pub const EXPERIMENTS: [Experiment; 5] = [
         against: Against::Sweeps,
         pace: Some(30.0),
     },
-    Experiment {
+    ExampleExperiment {
         title: "k too large",
         about: "k = 256: most sweeps solve a tile for an outdated halo. The run needs 11 times the sweeps of classic Jacobi.",
         k: 256,
@@ -54,9 +54,9 @@ pub const EXPERIMENTS: [Experiment; 5] = [
         against: Against::Sweeps,
         pace: None,
     },
-    Experiment {
+    ExampleExperiment {
         title: "Overlap that no longer pays off",
-        about: "k = 16, overlap 24: 3 % fewer sweeps than with overlap 4, but 13 point updates are computed for each one kept. Over solver time the curve falls far behind classic Jacobi.",
+        about: "k = 16, overlap 24: 3 % fewer sweeps than with overlap 4, but 13 point updates are computed for each one kept. Over solver time, the curve falls far behind classic Jacobi.",
         k: 16,
         overlap: 24,
         field: FieldKind::Residual,
@@ -65,7 +65,7 @@ pub const EXPERIMENTS: [Experiment; 5] = [
     },
 ];
 
-impl Experiment {
+impl ExampleExperiment {
     /// The run.
     pub fn run(&self) -> RunSpec {
         let mut run = RunSpec::default();

@@ -10,9 +10,9 @@ pub struct LessonProgress {
     pub lesson: Arc<Lesson>,
     /// The index of the step.
     pub step: usize,
-    /// Of each step, the choice that was made.
+    /// For each step, the choice that was made.
     choices: Vec<Option<usize>>,
-    /// Of each step, whether its goal was reached.
+    /// For each step, whether its goal was reached.
     reached: Vec<bool>,
     /// The step whose setting is shown.
     pub shown: Option<usize>,

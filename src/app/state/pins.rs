@@ -260,7 +260,7 @@ impl Column {
         match self {
             Self::Name => "The name of the run.",
             Self::Residual => "‖r‖₂ / ‖r₀‖₂ that the run reached.",
-            Self::Cycles => "Cycles made when the run was pinned.",
+            Self::Cycles => "Cycles made by the time the run was pinned.",
             Self::Sweeps => "Sweeps made: k per cycle.",
             Self::Time => "Solver time in seconds; observing the iterate is not counted.",
             Self::Speedup => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The time over which the rate is averaged: long enough that the number can be read.
 const AVERAGED_OVER: Duration = Duration::from_secs(1);
 
-/// The rate at which the shown cycle grows, in seconds of a clock on the wall.
+/// The rate at which the shown cycle grows, per second of wall-clock time.
 #[derive(Debug, Default)]
 pub struct ReachedRate {
     /// The epoch of the run, when the average began, and the cycle that was shown.

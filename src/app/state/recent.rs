@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// Files that are remembered.
 const MAX_FILES: usize = 8;
 
-/// Endings of files that can be opened.
+/// Extensions of files that can be opened.
 const ENDINGS: [&str; 9] = ["toml", "png", "apng", "svg", "pdf", "npy", "jpg", "jpeg", "mtx"];
 
 /// The files that were opened or saved last, the newest first.

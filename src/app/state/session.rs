@@ -36,7 +36,7 @@ pub struct Session {
     pub running: bool,
     /// Cycles requested one by one since cycle 0.
     pub steps: u64,
-    /// How many of those were made before, where a run is made again because the worker did not keep it.
+    /// How many of those were made before, where a run is recomputed because the worker did not keep it.
     steps_before: u64,
     /// The requested cycles per second, of the run and of a replay; `None` for as many as
     /// possible.
@@ -348,7 +348,7 @@ impl Session {
         }
     }
 
-    /// Returns to a run that was left, at its cycle. One that the worker did not keep is made again
+    /// Returns to a run that was left, at its cycle. One that the worker did not keep is recomputed
     /// up to there.
     pub fn return_to(&mut self, left: LeftRun) {
         let LeftRun { spec, epoch, reached, running, steps, pace, travel } = left;

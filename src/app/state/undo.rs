@@ -8,17 +8,17 @@ use eframe::egui;
 /// Steps that can be undone; older ones are dropped.
 const MAX_STEPS: usize = 200;
 
-/// Runs that the worker keeps so that undo and redo return to them at once; others are made again.
+/// Runs that the worker keeps so that undo and redo return to them at once; others are recomputed.
 const MAX_KEPT: usize = 6;
 
 /// The settings: the run and its view.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct UndoSettings {
     pub run: LeftRun,
     pub view: ViewSettings,
 }
 
-impl Settings {
+impl UndoSettings {
     fn of(session: &Session, report: Option<&Report>) -> Self {
         Self { run: session.left_run(report), view: session.view.clone() }
     }
@@ -33,8 +33,8 @@ impl Settings {
 /// Settings that can be undone to, and redone to.
 #[derive(Debug, Default)]
 pub struct Undo {
-    past: Vec<Settings>,
-    future: Vec<Settings>,
+    past: Vec<UndoSettings>,
+    future: Vec<UndoSettings>,
     /// Whether the pointer is held down, or was until this frame.
     is_held: bool,
     /// Whether a step was recorded since the press: a whole drag is one step.
@@ -61,7 +61,7 @@ impl Undo {
         if self.past.len() >= MAX_STEPS {
             self.past.remove(0);
         }
-        self.past.push(Settings::of(session, report));
+        self.past.push(UndoSettings::of(session, report));
         self.future.clear();
     }
 
@@ -76,21 +76,21 @@ impl Undo {
     }
 
     /// The settings before the last step.
-    pub fn undo(&mut self, session: &Session, report: Option<&Report>) -> Option<Settings> {
+    pub fn undo(&mut self, session: &Session, report: Option<&Report>) -> Option<UndoSettings> {
         loop {
             let before = self.past.pop()?;
-            // A refused setting changed nothing, and is no step.
+            // A refused setting changed nothing, and is not a step.
             if !before.are_of(session) {
-                self.future.push(Settings::of(session, report));
+                self.future.push(UndoSettings::of(session, report));
                 return Some(before);
             }
         }
     }
 
     /// The settings that were undone last.
-    pub fn redo(&mut self, session: &Session, report: Option<&Report>) -> Option<Settings> {
+    pub fn redo(&mut self, session: &Session, report: Option<&Report>) -> Option<UndoSettings> {
         let next = self.future.pop()?;
-        self.past.push(Settings::of(session, report));
+        self.past.push(UndoSettings::of(session, report));
         Some(next)
     }
 
@@ -129,8 +129,8 @@ mod tests {
         session.begin(spec);
     }
 
-    fn restore(session: &mut Session, settings: Option<Settings>) -> bool {
-        let Some(Settings { run, view }) = settings else {
+    fn restore(session: &mut Session, settings: Option<UndoSettings>) -> bool {
+        let Some(UndoSettings { run, view }) = settings else {
             return false;
         };
         session.return_to(run);

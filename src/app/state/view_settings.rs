@@ -174,7 +174,7 @@ impl Against {
     pub fn about(self) -> &'static str {
         match self {
             Self::Cycles => "Cycles of the run; for classic Jacobi, the same number of sweeps.",
-            Self::Sweeps => "Sweeps: the work in units of a Jacobi iteration.",
+            Self::Sweeps => "Sweeps: the work in units of one Jacobi sweep.",
             Self::Time => "Solver time in seconds; observing the iterate is not counted.",
         }
     }

@@ -9,7 +9,7 @@ use eframe::egui::{self, Align2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Te
 const MAP: [f32; 2] = [76.0, 44.0];
 const NAME: f32 = 16.0;
 
-/// Draws the small maps, and gives their common scale; `None` where there is only one map.
+/// Draws the small maps, and returns their common scale; `None` where there is only one map.
 pub(super) fn ui(
     ui: &mut Ui,
     results: &MapResults,

@@ -30,7 +30,7 @@ const WRITTEN: [f32; 2] = [20.0, 15.0];
 const HATCH: f32 = 6.0;
 const HATCH_OPACITY: f32 = 0.3;
 
-/// Draws the map, requests the run of a clicked cell, and gives the cell under the cursor as
+/// Draws the map, requests the run of a clicked cell, and returns the cell under the cursor as
 /// `[column, row]`.
 pub(super) fn ui(
     ui: &mut Ui,

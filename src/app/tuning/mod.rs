@@ -39,7 +39,7 @@ pub struct Tuning {
     /// The cell under the cursor, across and down.
     hover: Option<[usize; 2]>,
     /// The dialog that saves, while it is open.
-    save: Option<save::SaveDialog>,
+    save: Option<save::SaveMapDialog>,
     /// What was measured of the papers' tables, in all maps.
     measured_papers: papers::MeasuredPapers,
 }
@@ -80,7 +80,7 @@ impl Tuning {
     /// Opens the dialog that saves, if there is something to save, or closes it. Returns whether it is
     /// open.
     pub fn show_save(&mut self, open: bool) -> bool {
-        self.save = (open && self.results.is_some()).then(save::SaveDialog::new);
+        self.save = (open && self.results.is_some()).then(save::SaveMapDialog::new);
         self.save.is_some()
     }
 
@@ -108,7 +108,7 @@ impl Tuning {
         }
     }
 
-    /// Receives the tuner's events; gives the error messages to show.
+    /// Receives the tuner's events; returns the error messages to show.
     pub fn receive(&mut self) -> Vec<String> {
         let mut errors = Vec::new();
         while let Some(event) = self.tuner.event() {
@@ -227,7 +227,7 @@ impl Tuning {
         };
         let checkbox = named(ui.checkbox(&mut self.with_slow, text), "Slow cells");
         let about = format!(
-            "Measure cells that are predicted to be more than {SLOW} times as slow as the best, after all others. Until then they show their prediction."
+            "Measure cells that are predicted to take more than {SLOW} times as long as the best, after all others. Until then they show their prediction."
         );
         if checkbox.on_hover_text(about).changed() {
             self.tuner.measure_slow(self.with_slow);
@@ -305,7 +305,7 @@ fn value_menu(ui: &mut Ui, value: &mut MapValue) {
             ui.selectable_value(value, other, other.label()).on_hover_text(other.about());
         }
     });
-    named(response.response, "Shown").on_hover_text(value.about());
+    named(response.response, "Value").on_hover_text(value.about());
 }
 
 /// A time span in a suitable unit.

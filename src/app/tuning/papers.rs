@@ -6,7 +6,7 @@ use crate::app::tuning::results::MapResults;
 use crate::grid::Precision;
 use crate::grid::memory::human;
 use crate::picture::{digits, grouped, is_of_paper, seconds as time};
-use crate::run::papers::{EXPERIMENTS, Experiment, Group, How, TITAN_V_L2};
+use crate::run::papers::{EXPERIMENTS, ExperimentMethod, Group, PublishedExperiment, TITAN_V_L2};
 use crate::run::{Backend, Measure, MethodName, PerAxis, SweepOutline, SweepRow, SweepSpec};
 use crate::solver::Kernel;
 use eframe::egui::{Align, Button, Grid, Layout, RichText, ScrollArea, Ui};
@@ -105,13 +105,13 @@ pub(super) fn ui(
 /// The sweep over a table's settings, on the back end of the explorer's run.
 fn sweep(group: Group, session: &Session) -> SweepSpec {
     let of = || EXPERIMENTS.iter().filter(move |experiment| experiment.group == group);
-    let mut run = of().next().map(Experiment::run).unwrap_or_default();
+    let mut run = of().next().map(PublishedExperiment::run).unwrap_or_default();
     let method = &session.spec.method;
     (run.method.backend, run.method.threads) = (method.backend, method.threads);
     run.method.devices.clone_from(&method.devices);
     run.method.precision = Precision::F64;
-    let tiled = |experiment: &Experiment| match experiment.how {
-        How::Tiled { k, overlap, .. } => Some((k.into(), PerAxis::all(overlap))),
+    let tiled = |experiment: &PublishedExperiment| match experiment.how {
+        ExperimentMethod::Tiled { k, overlap, .. } => Some((k.into(), PerAxis::all(overlap))),
         _ => None,
     };
     // In 2D a CPU takes minutes per cell to the tolerance, and the number of cycles is known.
@@ -157,7 +157,9 @@ fn table(ui: &mut Ui, group: Group, measured: &MeasuredPapers) {
                 }
                 ui.end_row();
                 for (index, experiment) in EXPERIMENTS.iter().enumerate() {
-                    let How::Tiled { k, overlap, .. } = experiment.how else { continue };
+                    let ExperimentMethod::Tiled { k, overlap, .. } = experiment.how else {
+                        continue;
+                    };
                     if experiment.group != group {
                         continue;
                     }
@@ -190,14 +192,14 @@ fn table(ui: &mut Ui, group: Group, measured: &MeasuredPapers) {
 /// The published times of classic Jacobi in 1D, by the threads of a block.
 fn classic_blocks(ui: &mut Ui) {
     ui.label(RichText::new("Classic Jacobi · 1D").strong());
-    let is_1d = |experiment: &&Experiment| {
+    let is_1d = |experiment: &&PublishedExperiment| {
         experiment.group == Group::Classic && experiment.run().problem.shape.len() == 1
     };
     let times = EXPERIMENTS.iter().filter(is_1d).filter_map(|experiment| {
         let time = time(experiment.published_seconds()?);
         let sweep = 1e6 * experiment.published_seconds_per_cycle()?;
         let block = match experiment.how {
-            How::ClassicBlock { threads } => format!("{threads} threads per block"),
+            ExperimentMethod::ClassicBlock { threads } => format!("{threads} threads per block"),
             _ => "128 threads per block, the reference".to_owned(),
         };
         Some(format!("{block}: {time}, {} µs per sweep", digits(sweep)))
@@ -208,8 +210,8 @@ fn classic_blocks(ui: &mut Ui) {
 }
 
 /// The speedup of an experiment that a map contains, with the fastest kernel.
-fn speedup(results: &MapResults, experiment: &Experiment) -> Option<Speedup> {
-    let How::Tiled { tile, k, overlap } = experiment.how else { return None };
+fn speedup(results: &MapResults, experiment: &PublishedExperiment) -> Option<Speedup> {
+    let ExperimentMethod::Tiled { tile, k, overlap } = experiment.how else { return None };
     if !is_of_paper(&results.outline.spec, experiment) {
         return None;
     }
@@ -287,6 +289,6 @@ fn differences(backend: Backend, measured: Option<&SweepOutline>) -> Vec<String>
 /// Number of points of the tables' problems; all have the same.
 fn points() -> u64 {
     let of = EXPERIMENTS.iter().find(|experiment| experiment.group == Group::Table3);
-    let problem = of.map(Experiment::run).unwrap_or_default().problem;
+    let problem = of.map(PublishedExperiment::run).unwrap_or_default().problem;
     problem.shape.iter().map(|&side| side as u64).product()
 }

@@ -66,7 +66,7 @@ impl Ranges {
                 ui.checkbox(&mut self.times, "time")
                     .on_hover_text("Solver time per cycle: the median of repeats after a warm-up.");
                 ui.checkbox(&mut self.counts, "cycles")
-                    .on_hover_text("Cycles to the tolerance. Counts that are known are reused.");
+                    .on_hover_text("Cycles to the tolerance. Known counts are reused.");
             });
         });
         let spec = self.spec(session);

@@ -43,7 +43,7 @@ impl MapResults {
         }
     }
 
-    /// Takes an event; gives the message of a failure.
+    /// Takes an event; returns the message of a failure.
     pub fn receive(&mut self, event: TunerEvent) -> Option<String> {
         match event {
             TunerEvent::Stage(stage) => self.stage = stage,
@@ -97,15 +97,15 @@ impl MapResults {
         if self.with_slow { 0 } else { unmeasured.count() }
     }
 
-    /// That no cell which is left is predicted to be faster than the best one, once that is so.
+    /// A sentence once no remaining cell is predicted to be faster than the best one.
     pub fn outlook(&self) -> Option<&'static str> {
         let best = SweepRow::best(self.rows.iter().flatten())?.cost()?;
         let left = self.predictions.iter().flatten();
         let mut left = left.filter(|prediction| self.rows[prediction.index].is_none()).peekable();
         left.peek()?;
-        let is_dearer =
+        let costs_more =
             |prediction: &CostPrediction| prediction.cost.is_some_and(|cost| cost > best);
-        left.all(is_dearer).then_some("No other cell is predicted to be faster.")
+        left.all(costs_more).then_some("No other cell is predicted to be faster.")
     }
 
     /// The median prediction errors, where something was predicted and measured.

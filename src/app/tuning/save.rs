@@ -15,12 +15,12 @@ const WIDTH: f32 = 520.0;
 
 /// What is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum TuningFile {
     Figure(SweepFigure),
     Table,
 }
 
-impl What {
+impl TuningFile {
     const ALL: [Self; 5] = [
         Self::Figure(SweepFigure::Map),
         Self::Figure(SweepFigure::Overlap),
@@ -54,17 +54,17 @@ impl What {
 }
 
 /// The dialog while it is open.
-pub(super) struct SaveDialog {
-    what: What,
+pub(super) struct SaveMapDialog {
+    what: TuningFile,
     folder: PathBuf,
     name: String,
     is_ready: bool,
 }
 
-impl SaveDialog {
+impl SaveMapDialog {
     /// The dialog for what is shown.
     pub fn new() -> Self {
-        let what = What::Figure(SweepFigure::Map);
+        let what = TuningFile::Figure(SweepFigure::Map);
         let folder = std::env::current_dir().unwrap_or_default();
         Self { what, folder, name: what.file_name(), is_ready: false }
     }
@@ -84,7 +84,7 @@ impl SaveDialog {
             ui.heading("Save the tuning map");
             ui.add_space(4.0);
             ui.horizontal(|ui| {
-                for what in What::ALL {
+                for what in TuningFile::ALL {
                     let button = ui.radio(self.what == what, what.label());
                     if button.on_hover_text(what.about()).clicked() {
                         (self.what, self.name) = (what, what.file_name());
@@ -100,7 +100,7 @@ impl SaveDialog {
                     edit.request_focus();
                 }
             });
-            row(ui, "Folder", "The folder of the file, unless its name contains one.", |ui| {
+            row(ui, "Folder", "The folder of the file, unless the name contains a folder.", |ui| {
                 ui.add(egui::Label::new(self.folder.display().to_string()).truncate());
             });
             ui.add_space(8.0);
@@ -111,7 +111,7 @@ impl SaveDialog {
                 let enter = is_named && ui.input(|input| input.key_pressed(Key::Enter));
                 if save.on_hover_text("Write the file.").clicked() || enter {
                     let request = match self.what {
-                        What::Figure(figure) => {
+                        TuningFile::Figure(figure) => {
                             let view = SweepView { figure, value, layer };
                             let theme = theme::of_figures(ui);
                             let spec = FigureSpec { theme, ..FigureSpec::default() };
@@ -120,7 +120,7 @@ impl SaveDialog {
                                 run: Box::new(results.best_run()),
                             }
                         }
-                        What::Table => {
+                        TuningFile::Table => {
                             SaveSweep::Table(results.rows.iter().flatten().cloned().collect())
                         }
                     };
@@ -147,7 +147,7 @@ impl SaveDialog {
         let mut line = sweep_command_line(&results.outline.spec);
         let table = path.with_extension("csv");
         option(&mut line, "output", &table.to_string_lossy());
-        if let What::Figure(figure) = self.what {
+        if let TuningFile::Figure(figure) = self.what {
             option(&mut line, "plot", &path.to_string_lossy());
             if figure != SweepFigure::default() {
                 option(&mut line, "plot-kind", figure.name());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// Width of the panel of settings, in points.
 pub const SETTINGS_WIDTH: f32 = 276.0;
 
-/// Width of a menu at the least, in points.
+/// The least width of a menu, in points.
 pub const MENU_WIDTH: f32 = 180.0;
 
 /// Room between groups of controls.

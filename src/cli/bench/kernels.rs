@@ -35,7 +35,7 @@ Examples:
   tilescope bench kernels --shape 512x512x512 --kernel classic,shared
       a 3D grid
   tilescope bench kernels --kernel register --k 32 --overlap 4 --frames
-      what is left of the speed while the window shows 60 frames per second
+      how much of the speed remains while the window shows 60 frames per second
 
 Defaults: kernels classic,shared,register,spectral (on the CPU classic,auto,spectral), k 8,16,32, overlap 0,4, tile 32;
 in 1D k 16,64, overlap 0, tile 32,1024; in 3D k 4,8,16, overlap 0,2, tile 16. Times are taken by the solver's own clock (on a GPU by its

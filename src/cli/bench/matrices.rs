@@ -45,7 +45,7 @@ pub(super) struct Matrices {
     /// Order of the unknowns
     #[arg(long, default_value = "tiles", help_heading = "Problem")]
     ordering: Ordering,
-    /// A large matrix, of which the memory bandwidth of Jacobi's iteration is measured
+    /// A large matrix, for which the memory bandwidth of Jacobi's iteration is measured
     #[arg(long, value_name = "FILE|NAME", help_heading = "Problem")]
     large: Option<PathBuf>,
     /// Rows of a block
@@ -120,7 +120,7 @@ struct Line {
     matrix: String,
     #[serde(flatten)]
     row: Row,
-    /// Cycles to the tolerance, and seconds of them with ‖r‖₂; of the large matrix they are not counted.
+    /// Cycles to the tolerance, and seconds of them with ‖r‖₂; for the large matrix they are not counted.
     cycles_to_tolerance: Option<u64>,
     processing_seconds: Option<Timing>,
     /// Bytes that a cycle of one sweep must move: entries, b_i / a_ii, and two iterates.

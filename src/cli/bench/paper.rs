@@ -6,7 +6,7 @@ use super::super::progress::Progress;
 use super::machine::Machine;
 use super::measure::{self, Timing, Transfers};
 use super::output::{Output, backends};
-use crate::run::papers::{EXPERIMENTS, Experiment, Group, How};
+use crate::run::papers::{EXPERIMENTS, ExperimentMethod, Group, PublishedExperiment};
 use crate::run::{Backend, MethodName, MethodSpec, Plan, Planner, RunSpec};
 use crate::solver::cuda::Device;
 use crate::solver::{Kernel, Layout, Method, Place, SolverError};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 const EXAMPLES: &str = "\
 Examples:
   tilescope bench paper
-      all experiments to their end: seconds on a GPU, hours on a few cores
+      all experiments in full: seconds on a GPU, hours on a few cores
   tilescope bench paper --quick -o paper.md
       time a few cycles of each and multiply by the cycles of the whole run
   tilescope bench paper --only table-2,table-3 --csv
@@ -68,7 +68,7 @@ pub(super) struct Paper {
 /// One experiment with one kernel.
 #[derive(Clone, Debug)]
 struct Row {
-    experiment: &'static Experiment,
+    experiment: &'static PublishedExperiment,
     /// `None` of what was published alone.
     measured: Option<Measured>,
 }
@@ -123,7 +123,7 @@ impl Paper {
                 rows.push(Row { experiment, measured: None });
                 continue;
             };
-            let Experiment { source, .. } = experiment;
+            let PublishedExperiment { source, .. } = experiment;
             let setting = experiment.setting();
             let what = format!("{} of {}: {source}, {setting}", number + 1, plans.len());
             progress.show(|| what.clone());
@@ -139,9 +139,9 @@ impl Paper {
     }
 
     /// Whether an experiment is selected, or is the reference of a selected one.
-    fn includes(&self, experiment: &Experiment) -> bool {
+    fn includes(&self, experiment: &PublishedExperiment) -> bool {
         let is_selected =
-            |other: &Experiment| self.only.is_empty() || self.only.contains(&other.group);
+            |other: &PublishedExperiment| self.only.is_empty() || self.only.contains(&other.group);
         is_selected(experiment)
             || experiment.is_reference()
                 && EXPERIMENTS
@@ -150,7 +150,7 @@ impl Paper {
     }
 
     /// The runs of an experiment: on a GPU one with the paper's kernel and one with the fastest.
-    fn specs(&self, experiment: &Experiment, backend: Backend) -> Vec<RunSpec> {
+    fn specs(&self, experiment: &PublishedExperiment, backend: Backend) -> Vec<RunSpec> {
         let mut run = experiment.run();
         let shrink = usize::from(self.shrink);
         for points in run.problem.shape.iter_mut().chain([&mut run.problem.batch]) {
@@ -158,15 +158,15 @@ impl Paper {
         }
         let method = MethodSpec { backend, ..MethodSpec::default() };
         let methods = match experiment.how {
-            How::Serial => vec![MethodSpec {
+            ExperimentMethod::Serial => vec![MethodSpec {
                 name: MethodName::Classic,
                 backend: Backend::Cpu,
                 threads: 1,
                 ..method
             }],
-            How::ClassicBlock { .. } => Vec::new(),
-            How::Classic => vec![MethodSpec { name: MethodName::Classic, ..method }],
-            How::Tiled { tile, k, overlap } => {
+            ExperimentMethod::ClassicBlock { .. } => Vec::new(),
+            ExperimentMethod::Classic => vec![MethodSpec { name: MethodName::Classic, ..method }],
+            ExperimentMethod::Tiled { tile, k, overlap } => {
                 let kernels = match backend {
                     Backend::Auto | Backend::Cpu => vec![Kernel::AUTO],
                     Backend::Cuda => Kernel::compared(MethodName::Hierarchical),
@@ -188,7 +188,7 @@ impl Paper {
     /// kernels.
     fn cycles(
         &self,
-        experiment: &'static Experiment,
+        experiment: &'static PublishedExperiment,
         plan: &Plan,
         backend: Backend,
         counted: &mut Vec<(&'static str, Method, u64)>,
@@ -216,7 +216,7 @@ impl Paper {
 
     fn measure(
         &self,
-        experiment: &'static Experiment,
+        experiment: &'static PublishedExperiment,
         plan: &Plan,
         cycles: u64,
         show: impl FnMut(f64),

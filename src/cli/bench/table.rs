@@ -27,7 +27,7 @@ pub(super) fn percent(fraction: f64) -> String {
 /// Rows as CSV; the header is the names of their fields.
 ///
 /// # Errors
-/// If a row cannot be serialised.
+/// If a row cannot be serialized.
 pub(super) fn csv<R: Serialize>(rows: impl Iterator<Item = R>) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {

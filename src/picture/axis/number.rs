@@ -1,6 +1,6 @@
 //! Numbers as text.
 
-/// A value with up to four digits that matter: `0.0312`, `12,346`, `−1.25×10⁻⁷`. Whole numbers
+/// A value with up to four significant digits: `0.0312`, `12,346`, `−1.25×10⁻⁷`. Whole numbers
 /// below a million keep all of theirs. The minus sign is a real one.
 pub fn number(value: f64) -> String {
     if value.is_nan() {
@@ -58,7 +58,7 @@ pub(crate) fn scientific(value: f64, digits: usize, trim: bool) -> String {
     format!("{sign}{mantissa}×10{}", superscript(exponent.parse().unwrap_or(0)))
 }
 
-/// An exponent in raised digits.
+/// An exponent in superscript digits.
 pub(crate) fn superscript(exponent: i32) -> String {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let digit = |c: char| c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize]);

@@ -267,7 +267,7 @@ impl Scale {
     }
 
     /// The range with one end moved up (`by` > 0) or down by a part of the scale's length, as it is
-    /// spread; of a symmetric one both ends move. At most nine tenths of the way to the other end.
+    /// spread; for a symmetric one both ends move. At most nine tenths of the way to the other end.
     pub fn with_end_moved(&self, end: End, by: f64) -> Range {
         let Range { lo, hi } = self.range;
         let by = match end {

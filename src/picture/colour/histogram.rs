@@ -7,7 +7,7 @@ use crate::picture::colour::paint::Samples;
 const MOST_COUNTED: usize = 1 << 16;
 
 /// Counts samples by their position on a scale, from the low end to the high end; those beyond an
-/// end count there, what is not finite nowhere. Of many samples only some are counted, evenly spread.
+/// end count there, what is not finite nowhere. If there are many samples, only some are counted, evenly spread.
 pub fn histogram(samples: &Samples<'_>, scale: &Scale, bins: usize) -> Vec<u32> {
     let mut counts = vec![0; bins];
     // An odd step, so that it passes through all columns.

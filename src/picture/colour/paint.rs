@@ -71,7 +71,7 @@ impl<'a> Samples<'a> {
 
     /// The same picture with at most `cols` × `rows` samples: each new one is that of its part
     /// with the largest absolute value, sign kept, so that a line one point wide never vanishes.
-    /// Parts share the samples on their common border when the sizes don't divide. Gives the new
+    /// Parts share the samples on their common border when the sizes don't divide. Returns the new
     /// columns, rows and values.
     pub fn pooled(&self, cols: usize, rows: usize) -> (usize, usize, Vec<f32>) {
         let (cols, rows) = (self.cols.min(cols), self.rows.min(rows));
@@ -188,7 +188,7 @@ fn paint(values: &[f32], map: ColourMap, out: &mut [u8], place: impl Fn(f32) -> 
 const POLYNOMIAL: [f32; 5] = [0.44265407, -0.2765695, 0.18410083, -0.09720183, 0.02569126];
 
 /// The logarithm to base 2 of `|value|`, to 2·10⁻⁵; the lowest
-/// f32 for what is (nearly) zero, the highest for what is infinite. No calls: it runs once a
+/// f32 for what is (nearly) zero, the highest for what is infinite. No calls: it runs once per
 /// pixel.
 fn log2(value: f32) -> f32 {
     let bits = value.to_bits() & 0x7fff_ffff;

@@ -56,8 +56,8 @@ impl Theme {
     /// The name in a menu.
     pub const fn label(self) -> &'static str {
         match self {
-            Self::Light => "Print",
-            Self::Dark => "Screen",
+            Self::Light => "Light",
+            Self::Dark => "Dark",
             Self::Transparent => "Transparent",
             Self::TransparentDark => "Transparent, for dark slides",
         }

@@ -63,7 +63,7 @@ impl Vision {
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     }
 
-    /// How far two colours are apart (CIE 1976): 2 is just seen, 100 is black and white.
+    /// The distance of two colours (CIE 1976): 2 is just seen, 100 is black and white.
     pub fn distance(self, one: [u8; 3], other: [u8; 3]) -> f64 {
         let (one, other) = (self.lab(one), self.lab(other));
         one.iter().zip(other).map(|(one, other)| (one - other).powi(2)).sum::<f64>().sqrt()

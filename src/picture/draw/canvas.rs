@@ -199,7 +199,7 @@ fn opacity_attribute(name: &str, opacity: f64) -> String {
     if opacity < 1.0 { format!(r#" {name}="{}""#, round(opacity)) } else { String::new() }
 }
 
-/// Text as XML has it. Characters that XML has no way to write are left out.
+/// Text escaped for XML. Characters that XML has no way to write are left out.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {

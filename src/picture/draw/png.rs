@@ -18,13 +18,13 @@ pub enum PngError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The file is something else.
-    #[error("{} is not a PNG picture", .path.display())]
+    #[error("{} is not a PNG image", .path.display())]
     NotPng {
         /// The requested file.
         path: PathBuf,
     },
     /// The file begins as a picture, but is damaged or incomplete.
-    #[error("{} is a damaged or incomplete PNG picture", .path.display())]
+    #[error("{} is a damaged or incomplete PNG image", .path.display())]
     Damaged {
         /// The requested file.
         path: PathBuf,
@@ -177,7 +177,7 @@ mod tests {
         assert!(say("x").contains("no such file"));
         for foreign in [&b""[..], b"\x89PN", b"k = 32\n", b"\xff\xd8\xff\xe0 a JPEG"] {
             fs::write(&path, foreign).unwrap();
-            assert!(say("x").ends_with("a.png is not a PNG picture"), "{}", say("x"));
+            assert!(say("x").ends_with("a.png is not a PNG image"), "{}", say("x"));
         }
         save_png(&path, &picture(), SCREEN_DPI, &[("tilescope", "k = 1")]).unwrap();
         let whole = fs::read(&path).unwrap();

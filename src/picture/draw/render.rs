@@ -18,7 +18,7 @@ pub enum PictureError {
     Svg,
     /// The picture has no pixels, or too many.
     #[error(
-        "a picture of {width} × {height} pixels cannot be made; each side takes 1 to {LARGEST_SIDE}"
+        "an image of {width} × {height} pixels is not possible; each side must be 1 to {LARGEST_SIDE}"
     )]
     Size {
         /// Pixels across.
@@ -27,7 +27,7 @@ pub enum PictureError {
         height: u32,
     },
     /// A picture has what no figure has.
-    #[error("the figure cannot be made a PDF; please report this, and save it as .svg")]
+    #[error("the figure cannot be saved as PDF; please report this, and save it as .svg")]
     Pdf,
 }
 

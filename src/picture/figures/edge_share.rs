@@ -13,7 +13,7 @@ use crate::solver::EDGE_WIDTH;
 
 const PERCENT: f64 = 100.0;
 
-/// The part of ‖r‖² near tile borders, beside the part of the points that lie there.
+/// The share of ‖r‖² near tile borders, beside the share of the points that lie there.
 struct EdgeShare;
 
 impl FigureKind {

@@ -62,7 +62,7 @@ impl ViewSpec {
     /// Reads a view as files have it.
     ///
     /// # Errors
-    /// What is wrong with the text, or a kind of figure that there is not.
+    /// What is wrong with the text, or an unknown kind of figure.
     pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
         let view: ViewSpec<String> = toml::from_str(text)?;
         view.with_kinds(FigureKind::named).map_err(|name| {

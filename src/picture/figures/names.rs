@@ -25,7 +25,7 @@ pub fn problem_title(run: &RunSpec, shape: &Shape) -> String {
     };
     match (shape.dim(), shape.batch()) {
         (1, 1) => format!("{name}{dim}, n = {}", shape.nx()),
-        (1, copies) => format!("{name}{dim}, n = {}, batch of {copies}", shape.nx()),
+        (1, batch) => format!("{name}{dim}, n = {}, batch of {batch}", shape.nx()),
         _ => format!("{name}{dim}, {shape}"),
     }
 }

@@ -203,7 +203,7 @@ mod tests {
     use crate::problem::matrix::Entry;
     use proptest::prelude::*;
 
-    /// 144 rows with entries beside the diagonal, and 12 columns from it.
+    /// 144 rows with entries off the diagonal, and 12 columns from it.
     fn neighbours_at_1_and_12() -> Csr {
         let rows = (0..144_usize).flat_map(|row| {
             let near = (0..144).filter(move |column| [0, 1, 12].contains(&row.abs_diff(*column)));

@@ -1,4 +1,4 @@
-//! Saved figures, which carry the run that they show, so that they can be made again.
+//! Saved figures, which carry the run that they show, so that they can be drawn again.
 //!
 //! A PNG carries the run's description and the view as two texts (`iTXt`), an SVG as two
 //! elements in its `<metadata>`, a PDF as two elements in its XMP packet; all as TOML.
@@ -73,13 +73,13 @@ pub enum OpenError {
         path: PathBuf,
     },
     /// A figure whose texts do not survive.
-    #[error("the run that {} carries is damaged; the picture itself may be whole", .path.display())]
+    #[error("the run that {} carries is damaged; the image itself may be intact", .path.display())]
     DamagedRun {
         /// The file.
         path: PathBuf,
     },
     /// An animation that carries no run.
-    #[error("{} cannot be opened as a run; of animations .apng files can", .path.display())]
+    #[error("{} cannot be opened as a run; of animations, only .apng files can", .path.display())]
     Film {
         /// The file.
         path: PathBuf,
@@ -390,7 +390,7 @@ mod tests {
             assert!(!text.contains(key), "{text}");
         }
         assert_eq!(ViewSpec::from_toml(&text).unwrap(), plain);
-        // One run beside the first was no list.
+        // One run beside the first was not a list.
         let run = RunSpec::default();
         let beside = vec![Compared { cycle: 30, until: None, run }];
         let two = ViewSpec { compared: beside, ..plain };
@@ -410,7 +410,7 @@ mod tests {
         assert!(foreign.ends_with("carries no run; only figures saved by tilescope do"));
         assert!(say("a.svg", b"<svg").contains("is not an SVG figure"));
         assert!(say("a.svg", b"<html/>").contains("its first element is not <svg>"));
-        assert!(say("a.png", b"").contains("is not a PNG picture"));
+        assert!(say("a.png", b"").contains("is not a PNG image"));
         assert!(say("a.pdf", b"<svg/>").contains("is not a PDF figure"));
         assert!(say("a.pdf", b"%PDF-1.7\n%%EOF").contains("carries no run"));
         let packet = metadata::packet(&[(RUN, String::new())]);

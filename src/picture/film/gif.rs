@@ -1,6 +1,6 @@
 //! GIF: plays anywhere, in 256 colours.
 
-use super::palette::{MOST, Palette};
+use super::palette::{GifPalette, MOST};
 use super::{Film, FrameEncoder, flattened};
 use crate::picture::Theme;
 use gif::{Encoder, EncodingError, Extension, Frame, Repeat};
@@ -16,7 +16,7 @@ const HUNDREDTHS: f64 = 100.0;
 
 pub(super) struct Gif<W: Write> {
     encoder: Encoder<W>,
-    palette: Palette,
+    palette: GifPalette,
     theme: Theme,
     rate: f64,
     made: u64,
@@ -35,7 +35,7 @@ impl<W: Write> Gif<W> {
         let (width, height) = (side(some[0].width())?, side(some[0].height())?);
         let figure = &film.view.figure;
         let pixels = some.iter().flat_map(|frame| flattened(frame, figure.theme));
-        let palette = Palette::of(pixels, figure.map);
+        let palette = GifPalette::of(pixels, figure.map);
         let mut encoder =
             Encoder::new(out, width, height, &palette.bytes()).map_err(io::Error::other)?;
         encoder.set_repeat(Repeat::Infinite).map_err(io::Error::other)?;

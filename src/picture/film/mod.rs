@@ -59,7 +59,7 @@ pub enum FilmError {
     #[error(".mp4 files need ffmpeg, which is not installed; .apng and .gif do not")]
     NoFfmpeg,
     /// ffmpeg failed.
-    #[error("ffmpeg could not make {}: {message}", .path.display())]
+    #[error("ffmpeg could not create {}: {message}", .path.display())]
     Ffmpeg {
         /// The requested file.
         path: PathBuf,
@@ -185,8 +185,8 @@ pub fn save_film(
     let mut record_run = |encoder: &mut dyn FrameEncoder| {
         encode_frames(film, &view, at_once, encoder, cancel, on_progress).map_err(|error| {
             match error {
-                Stop::Io(error) => error,
-                Stop::Film(error) => {
+                EncodingStop::Io(error) => error,
+                EncodingStop::Film(error) => {
                     stopped = Some(error);
                     io::ErrorKind::Interrupted.into()
                 }
@@ -230,7 +230,7 @@ pub fn save_film(
 }
 
 /// Why frames stop coming.
-enum Stop {
+enum EncodingStop {
     Io(io::Error),
     Film(FilmError),
 }
@@ -250,16 +250,16 @@ fn encode_frames(
     encoder: &mut dyn FrameEncoder,
     cancel: &AtomicBool,
     on_progress: &mut dyn FnMut(usize),
-) -> Result<(), Stop> {
+) -> Result<(), EncodingStop> {
     let indices: Vec<usize> = (0..film.len()).collect();
     for some in indices.chunks(at_once) {
         if cancel.load(Ordering::Relaxed) {
-            return Err(Stop::Film(FilmError::Cancelled));
+            return Err(EncodingStop::Film(FilmError::Cancelled));
         }
         let drawn: Result<Vec<_>, _> = some.par_iter().map(|&at| film.draw(view, at)).collect();
-        let drawn = drawn.map_err(|error| Stop::Film(error.into()))?;
+        let drawn = drawn.map_err(|error| EncodingStop::Film(error.into()))?;
         for (index, frame) in some.iter().zip(&drawn) {
-            encoder.add(frame).map_err(Stop::Io)?;
+            encoder.add(frame).map_err(EncodingStop::Io)?;
             on_progress(index + 1);
         }
     }

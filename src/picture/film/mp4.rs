@@ -67,7 +67,7 @@ impl Mp4 {
         }
     }
 
-    /// Waits for the rest, and gives the whole video.
+    /// Waits for the rest, and returns the whole video.
     pub fn finish(mut self, path: &Path) -> Result<NamedTempFile, FilmError> {
         drop(self.ffmpeg.stdin.take());
         let message = self.message();
@@ -78,7 +78,7 @@ impl Mp4 {
         }
     }
 
-    /// Ends it, and gives its message, if it printed one.
+    /// Ends it, and returns its message, if it printed one.
     pub fn abort(mut self, path: &Path) -> Option<FilmError> {
         drop(self.ffmpeg.stdin.take());
         // One that has already ended needs nothing.
@@ -92,7 +92,7 @@ impl Mp4 {
     fn message(&mut self) -> String {
         let mut message = String::new();
         if let Some(errors) = &mut self.ffmpeg.stderr {
-            // Output that is no text is left out.
+            // Output that is not text is left out.
             _ = errors.read_to_string(&mut message);
         }
         message.lines().last().unwrap_or_default().trim().to_owned()

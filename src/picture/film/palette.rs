@@ -10,12 +10,12 @@ pub(super) const MOST: usize = 255;
 const OF_THE_MAP: usize = 192;
 
 /// The colours, and which of them stands for a colour that was met.
-pub(super) struct Palette {
+pub(super) struct GifPalette {
     colours: Vec<[u8; 3]>,
     known: HashMap<[u8; 3], u8>,
 }
 
-impl Palette {
+impl GifPalette {
     /// The palette for pictures like these: their very colours if they are few enough, or else as
     /// many of the map's as show, evenly spread, and then one by one the colour that is the
     /// farthest from all that were taken, often-seen ones first.
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn few_colours_are_kept_as_they_are() {
         let colours = (0..255_u8).map(|step| [step, 255 - step, 7]);
-        let mut palette = Palette::of(colours.clone(), ColourMap::Grey);
+        let mut palette = GifPalette::of(colours.clone(), ColourMap::Grey);
         let bytes = palette.bytes();
         assert_eq!(bytes.len(), 768);
         for colour in colours {
@@ -104,7 +104,7 @@ mod tests {
         let map = ColourMap::Inferno.table().iter().map(|[r, g, b, _]| [*r, *g, *b]);
         let greys = (0..=255_u8).map(|step| [step; 3]);
         let all: Vec<_> = map.chain(greys).collect();
-        let mut palette = Palette::of(all.iter().copied(), ColourMap::Inferno);
+        let mut palette = GifPalette::of(all.iter().copied(), ColourMap::Inferno);
         let bytes = palette.bytes();
         for colour in all {
             let index = usize::from(palette.index(colour));

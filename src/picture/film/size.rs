@@ -1,4 +1,4 @@
-//! How large an animation's file will be, from frames that are really encoded.
+//! How large an animation's file will be, from frames that are actually encoded.
 
 use super::{Film, FilmError, FilmFile, FrameEncoder, apng, gif, mp4};
 use crate::files::FileError;
@@ -39,7 +39,7 @@ impl FilmSize {
         Ok(Self { first, next: both.saturating_sub(first) })
     }
 
-    /// The bytes of a file of so many frames.
+    /// The bytes of a file of this many frames.
     pub fn bytes(self, frames: usize) -> u64 {
         self.first.saturating_add(self.next.saturating_mul(frames.saturating_sub(1) as u64))
     }

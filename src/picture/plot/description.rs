@@ -194,7 +194,7 @@ impl Plot {
         x.is_finite() && y.is_finite() && (self.y.scale != ScaleKind::Log || y > 0.0)
     }
 
-    /// The scales across and upwards, which hold all that is shown, with a little air above and below.
+    /// The scales across and upwards, which hold all that is shown, with a small margin above and below.
     pub fn scales(&self) -> [Scale; 2] {
         let points = || {
             let points = self.series.iter().flat_map(|series| {
@@ -216,12 +216,12 @@ impl Plot {
         let (lo, hi) = ends(&mut points().map(|(_, y)| y).chain(levels));
         let fitted = if lo.is_finite() { Range::new(lo, hi) } else { Range::new(1e-4, 1.0) };
         let scale = Scale::new(self.y.scale, self.y.range.unwrap_or(fitted));
-        [Scale::new(self.x.scale, x_range), Scale::new(self.y.scale, with_air(&scale))]
+        [Scale::new(self.x.scale, x_range), Scale::new(self.y.scale, with_margin(&scale))]
     }
 }
 
-/// The range of a scale, a little wider.
-fn with_air(scale: &Scale) -> Range {
+/// The range of a scale, with a small margin.
+fn with_margin(scale: &Scale) -> Range {
     let (lo, hi) = (scale.range().lo(), scale.range().hi());
     match scale.kind() {
         ScaleKind::Log => {

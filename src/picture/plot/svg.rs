@@ -280,7 +280,7 @@ fn draw_curve(canvas: &mut Canvas, series: &Series, stretches: &[Stretch], strok
     let mut line = String::new();
     for stretch in stretches {
         match stretch[..] {
-            // A point between two gaps is no line; it is shown as a dot.
+            // A point between two gaps is not a line; it is shown as a dot.
             [point] => draw_dot(canvas, point, stroke.width, series.colour),
             _ => line.push_str(&path(stretch.iter().copied())),
         }

@@ -8,7 +8,7 @@ use crate::picture::plot::description::{Level, Plot, PlotAxis, Series, TickStyle
 use crate::picture::sweep::data::SweepData;
 use crate::picture::sweep::kind::SweepFigure;
 use crate::picture::sweep::map::{Layer, MapValue, SweepMap};
-use crate::run::papers::{EXPERIMENTS, Experiment, Group, How};
+use crate::run::papers::{EXPERIMENTS, ExperimentMethod, Group, PublishedExperiment};
 use crate::run::{PerAxis, SweepRow, SweepSpec, TOLERANCE};
 
 /// The name of the curves that Islam & Wang published (Tables II and III).
@@ -35,7 +35,7 @@ pub struct Chart {
     pub plot: Plot,
 }
 
-/// The plots of a figure of a sweep, from top to bottom; of the map, none.
+/// The plots of a figure of a sweep, from top to bottom; for the map, none.
 pub fn charts(figure: SweepFigure, data: SweepData<'_>, layer: Layer, theme: Theme) -> Vec<Chart> {
     match figure {
         SweepFigure::Map => Vec::new(),
@@ -261,7 +261,7 @@ struct Published {
     k: usize,
     overlap: usize,
     speedup: Option<f64>,
-    experiment: &'static Experiment,
+    experiment: &'static PublishedExperiment,
 }
 
 impl Published {
@@ -278,7 +278,7 @@ impl Published {
 /// What was published of the best overlaps, or without overlap, if a sweep is of the same system.
 fn published(spec: &SweepSpec, best: bool) -> impl Iterator<Item = Published> {
     EXPERIMENTS.iter().filter_map(move |experiment| {
-        let How::Tiled { tile, k, overlap } = experiment.how else { return None };
+        let ExperimentMethod::Tiled { tile, k, overlap } = experiment.how else { return None };
         let is_meant = match experiment.group {
             Group::Table2 | Group::Table3 => best,
             Group::Table1 | Group::Table3Long => !best,
@@ -292,7 +292,7 @@ fn published(spec: &SweepSpec, best: bool) -> impl Iterator<Item = Published> {
 }
 
 /// Whether a sweep is of the system of a paper's experiment, with the same tolerance.
-pub fn is_of_paper(spec: &SweepSpec, experiment: &Experiment) -> bool {
+pub fn is_of_paper(spec: &SweepSpec, experiment: &PublishedExperiment) -> bool {
     spec.run.problem == experiment.run().problem && spec.run.stop.tolerance == Some(TOLERANCE)
 }
 

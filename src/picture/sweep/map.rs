@@ -26,7 +26,7 @@ pub enum MapValue {
     CycleTime,
     /// Seconds of a sweep.
     SweepTime,
-    /// The part of ‖r‖₂² near tile borders.
+    /// The share of ‖r‖₂² near tile borders.
     EdgeShare,
     /// The error of the prediction.
     Error,
@@ -44,7 +44,7 @@ impl MapValue {
         Self::Error,
     ];
 
-    /// What the best setting of a sweep minimises.
+    /// What the best setting of a sweep minimizes.
     pub fn natural(spec: &SweepSpec) -> Self {
         match (spec.measures(Measure::Time), spec.measures(Measure::Cycles)) {
             (true, true) => Self::Time,
@@ -70,7 +70,7 @@ impl MapValue {
     pub fn about(self) -> &'static str {
         match self {
             Self::Time => {
-                "Solver time until the tolerance is met, projected from the time per cycle: that times the cycles. The solver had the machine to itself."
+                "Solver time until the tolerance is met, projected: time per cycle × cycles. The solver had the machine to itself."
             }
             Self::Cycles => "Cycles until the tolerance is met.",
             Self::Sweeps => "Sweeps until the tolerance is met: k times the cycles.",
@@ -123,7 +123,7 @@ impl MapValue {
 /// A cell of the map.
 #[derive(Clone, Debug, Default)]
 pub struct MapCell<'a> {
-    /// What was measured; of several tiles or kernels, of the best.
+    /// What was measured; for several tiles or kernels, of the best.
     pub row: Option<&'a SweepRow>,
     /// The index of its cell among those of the sweep, if it can run.
     pub index: Option<usize>,

@@ -1,4 +1,4 @@
-//! From where a volume is seen.
+//! The camera: from where a volume is seen.
 
 use serde::{Deserialize, Serialize};
 

@@ -119,7 +119,7 @@ fn check_camera(camera: &Camera) -> Result<(), ViewError> {
     Ok(())
 }
 
-/// Whether there is such a part of a whole.
+/// Whether an area lies within the whole.
 fn check_area(area: [f32; 4]) -> Result<(), ViewError> {
     let [left, top, width, height] = area;
     let is_within =

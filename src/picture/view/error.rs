@@ -9,7 +9,7 @@ use crate::solver::LONGEST_FOLDED;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ViewError {
     /// A kind that needs another grid, or one at all.
-    #[error("{} cannot be drawn of this run: {reason}", .kind.name())]
+    #[error("{} cannot be drawn for this run: {reason}", .kind.name())]
     Geometry {
         /// The requested kind.
         kind: FigureKind,

@@ -36,7 +36,7 @@ pub enum Pairing {
     Cycles,
     /// After as many sweeps, to the nearest cycle.
     Sweeps,
-    /// The same one beside all.
+    /// The same one for every frame.
     Fixed,
 }
 
@@ -119,7 +119,7 @@ impl Pairing {
         match self {
             Self::Cycles => "After as many cycles.",
             Self::Sweeps => "After as many sweeps, to the nearest cycle.",
-            Self::Fixed => "The same cycle beside all.",
+            Self::Fixed => "The same cycle for every frame.",
         }
     }
 

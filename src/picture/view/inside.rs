@@ -72,7 +72,7 @@ impl InsideKind {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Staleness => {
-                "How far each point is from exact Jacobi sweeps: zero until the frozen halo reaches it."
+                "How far each point is from the exact Jacobi iterate: zero until staleness reaches it."
             }
             Self::Iterate => "The tile's own iterate and its frozen halo.",
         }

@@ -55,7 +55,7 @@ pub trait FigureType: Send + Sync {
         false
     }
 
-    /// Whether it shows how far runs are in the end, whichever of their cycles is selected.
+    /// Whether it shows how far runs are when they end, whichever of their cycles is selected.
     fn shows_ends(&self) -> bool {
         false
     }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound(serialize = "K: Serialize + Default + PartialEq"))]
 pub struct ViewSpec<K = FigureKind> {
-    /// Cycles made; of an animation, those of its last frame.
+    /// Cycles made; for an animation, those of its last frame.
     pub cycle: u64,
     /// The field.
     pub field: FieldKind,
@@ -194,7 +194,7 @@ impl ViewSpec {
         has_diagram || self.kinds().any(|kind| kind.is_over_cycles())
     }
 
-    /// Whether it shows how far runs are in the end, whichever of their cycles is selected.
+    /// Whether it shows how far runs are when they end, whichever of their cycles is selected.
     pub fn shows_ends(&self) -> bool {
         self.kinds().any(|kind| kind.shows_ends())
     }

@@ -7,7 +7,7 @@
 //! (H + p) w = r + (p − V) u        (V + p) u' = r + (p − H) w
 //! ```
 //!
-//! takes u nearer to A⁻¹ r, for any p, where the symmetric parts of H and V are positive definite: so for
+//! brings u closer to A⁻¹ r, for any p, where the symmetric parts of H and V are positive definite: so for
 //! every dominant matrix, and for central differences of convection and diffusion at any speed.
 
 use super::tridiagonal::Tridiagonal;

@@ -1,6 +1,6 @@
 //! How much of its error an iterate has left.
 
-use super::Method;
+use super::ExactMethod;
 use crate::grid::Field;
 use crate::problem::Problem;
 
@@ -10,8 +10,9 @@ const CHEAP_POINTS: usize = 1 << 20;
 /// Whether the exact solution of a problem is computed in little time and memory: a grid of at most 2²⁰ points on
 /// which elimination or sine transforms solve. Whether there is one is not known before that.
 pub fn is_exact_cheap(problem: &Problem) -> bool {
-    let method = problem.operator.stencil().map(|stencil| Method::choose(&problem.shape, stencil));
-    let is_direct = matches!(method, Some(Ok(Method::Lines | Method::Sine(_))));
+    let method =
+        problem.operator.stencil().map(|stencil| ExactMethod::choose(&problem.shape, stencil));
+    let is_direct = matches!(method, Some(Ok(ExactMethod::Lines | ExactMethod::Sine(_))));
     is_direct && problem.shape.points() <= CHEAP_POINTS
 }
 

@@ -1,7 +1,7 @@
 //! The exact solution u* of the discrete system A u = b, which errors are measured against.
 //!
-//! A fast solver gives a first solution; its error is then computed and taken away until nothing
-//! is left to take (iterative refinement; Higham, *Accuracy and Stability of Numerical
+//! A fast solver gives a first solution; its error is then computed and subtracted until nothing
+//! is left to subtract (iterative refinement; Higham, *Accuracy and Stability of Numerical
 //! Algorithms*, ch. 12). Residuals are formed with twice the working precision, so what comes out
 //! is u* to about the last digit of an `f64`, not merely a u with a small residual.
 //!
@@ -50,7 +50,7 @@ pub enum ExactError {
     /// The matrix has no inverse, to 16 digits.
     #[error(
         "the exact solution could not be computed: stencil d = {}, a = {}, c = {}, e = {}, f = {} \
-         makes a singular matrix on shape {shape}; where |d| > |a| + |c| + |e| + |f| it never is",
+         gives a singular matrix on shape {shape}; where |d| > |a| + |c| + |e| + |f| it never is",
         .stencil.d, .stencil.a, .stencil.c, .stencil.e, .stencil.f
     )]
     Singular {
@@ -104,7 +104,7 @@ pub fn exact(problem: &Problem, cancel: &AtomicBool) -> Result<Field<f64>, Exact
     let shape = &problem.shape;
     let stencil = problem.operator.stencil().ok_or(ExactError::Matrix)?;
     stencil.check(shape)?;
-    let method = Method::choose(shape, stencil)?;
+    let method = ExactMethod::choose(shape, stencil)?;
     memory::check(shape, exact_arrays(problem), Precision::F64)?;
     let mut solver = method.solver(shape, stencil)?;
     let initial_guess = Source::Constant(0.0);
@@ -138,7 +138,8 @@ pub fn exact(problem: &Problem, cancel: &AtomicBool) -> Result<Field<f64>, Exact
 
 /// Arrays of the grid, in f64, that [`exact`] needs at a time.
 pub fn exact_arrays(problem: &Problem) -> usize {
-    let method = problem.operator.stencil().map(|stencil| Method::choose(&problem.shape, stencil));
+    let method =
+        problem.operator.stencil().map(|stencil| ExactMethod::choose(&problem.shape, stencil));
     // The solution, what is left to correct, and what the method works in; nothing where there is none.
     method.and_then(Result::ok).map_or(0, |method| 2 + method.arrays())
 }
@@ -155,7 +156,7 @@ fn is_settled(change: f64, previous: Option<f64>, size: f64) -> bool {
 
 /// What a matrix is solved by.
 #[derive(Clone, Copy)]
-enum Method {
+enum ExactMethod {
     /// Elimination along every row of a 1D grid.
     Lines,
     /// Sine transforms along all axes but one.
@@ -164,7 +165,7 @@ enum Method {
     Alternating,
 }
 
-impl Method {
+impl ExactMethod {
     fn choose(shape: &Shape, stencil: &Stencil) -> Result<Self, ExactError> {
         if shape.dim() == 1 {
             return Ok(Self::Lines);
@@ -194,28 +195,28 @@ impl Method {
         }
     }
 
-    fn solver(self, shape: &Shape, stencil: &Stencil) -> Result<Solver, ExactError> {
+    fn solver(self, shape: &Shape, stencil: &Stencil) -> Result<ExactSolver, ExactError> {
         Ok(match self {
             Self::Lines => {
                 let mut line = Tridiagonal::new(shape.nx());
                 line.factor(stencil.a, stencil.d, stencil.c, row_sum(stencil))
                     .ok_or_else(|| singular(shape, stencil))?;
-                Solver::Lines(line)
+                ExactSolver::Lines(line)
             }
-            Self::Sine(plan) => Solver::Sine(Sine::new(plan, shape, stencil)),
-            Self::Alternating => Solver::Alternating(Alternating::new(shape, stencil)),
+            Self::Sine(plan) => ExactSolver::Sine(Sine::new(plan, shape, stencil)),
+            Self::Alternating => ExactSolver::Alternating(Alternating::new(shape, stencil)),
         })
     }
 }
 
 /// A method with its factors and its arrays.
-enum Solver {
+enum ExactSolver {
     Lines(Tridiagonal),
     Sine(Sine),
     Alternating(Alternating),
 }
 
-impl Solver {
+impl ExactSolver {
     /// Replaces `values` (C order, no boundary) by A⁻¹ `values`, or by an approximation.
     fn solve(&mut self, values: &mut [f64], cancel: &AtomicBool) -> Result<(), ExactError> {
         match self {

@@ -44,7 +44,7 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
-    /// The spectrum of a problem. `None` where its modes are no sines (the matrix is not symmetric
+    /// The spectrum of a problem. `None` where its modes are not sines (the matrix is not symmetric
     /// along an axis) or the grid is 3D, where a mode does not decay, where the initial guess
     /// solves the system, where there are too many points or too little memory, or if it was cancelled.
     pub fn of(problem: &Problem, cancel: &AtomicBool) -> Option<Self> {

@@ -203,19 +203,21 @@ fn is_a_fixed_point_of_jacobi() {
         let problem = problem(plane(40, 31), stencil);
         let u = solved(&problem);
         let system = System::<f64>::new(&problem, &stencil);
-        let [w, e, s, n] = match system.weights {
+        let [x_prev, x_next, y_prev, y_next] = match system.weights {
             Weights::Isotropic(w) => [w; 4],
             Weights::PerAxis([x, y, _]) => [x, x, y, y],
-            Weights::General([[west, east], [south, north], _]) => [west, east, south, north],
+            Weights::General([[x_prev, x_next], [y_prev, y_next], _]) => {
+                [x_prev, x_next, y_prev, y_next]
+            }
         };
         let (values, stride) = (u.as_slice(), u.shape().stride());
         let update = Field::from_fn(*u.shape(), |i, j| {
             let k = (j + 1) * stride + i + 1;
             system.g.at(i, j)
-                + w * values[k - 1]
-                + e * values[k + 1]
-                + s * values[k - stride]
-                + n * values[k + stride]
+                + x_prev * values[k - 1]
+                + x_next * values[k + 1]
+                + y_prev * values[k - stride]
+                + y_next * values[k + stride]
         });
         assert_near(&update.to_interior(), &u.to_interior(), 4.0 * f64::EPSILON);
     }
@@ -233,12 +235,12 @@ fn keeps_the_ring() {
     assert_eq!(u, start);
 }
 
-/// −u'' = 1 is solved exactly by its discretisation: u = x (1 − x) / 2. The condition number of
+/// −u'' = 1 is solved exactly by its discretization: u = x (1 − x) / 2. The condition number of
 /// the long 1D grid is 4·10¹¹; without refinement ten digits are lost.
 #[test]
 fn is_right_to_the_last_digits_on_long_lines() {
-    for (n, copies) in [(1, 1), (2, 3), (1_023, 4), (1_048_575, 1)] {
-        let shape = Shape::grid_1d(n, copies).unwrap();
+    for (n, batch) in [(1, 1), (2, 3), (1_023, 4), (1_048_575, 1)] {
+        let shape = Shape::grid_1d(n, batch).unwrap();
         let problem = Problem {
             rhs: Source::Constant(1.0),
             boundary: Boundary::default(),

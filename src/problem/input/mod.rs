@@ -1,4 +1,4 @@
-//! A right-hand side from a file: a NumPy array or a picture.
+//! A right-hand side from a file: a NumPy array or an image.
 //!
 //! The type of a file is found from its first bytes, not from its name.
 
@@ -18,7 +18,7 @@ use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Why a file is no right-hand side.
+/// Why a file is not a right-hand side.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
     /// It is missing, not a file, or access to it is denied.
@@ -31,7 +31,7 @@ pub enum InputError {
     },
     /// Another kind of file, or an empty one.
     #[error(
-        "{} is neither a NumPy array (.npy) nor a picture (PNG or JPEG)",
+        "{} is neither a NumPy array (.npy) nor an image (PNG or JPEG)",
         .path.display()
     )]
     Unknown {
@@ -109,7 +109,7 @@ pub enum InputError {
         column: usize,
     },
     /// A broken picture, or one too large to decode.
-    #[error("{} is a picture that cannot be read: {}", .path.display(), picture::reason(.source))]
+    #[error("{} is an image that cannot be read: {}", .path.display(), picture::reason(.source))]
     Picture {
         /// The file.
         path: PathBuf,
@@ -117,14 +117,14 @@ pub enum InputError {
         source: image::ImageError,
     },
     /// A grid that no picture can be stretched to.
-    #[error("shape {shape} is too large for a picture; an axis may have at most 4294967295 points")]
+    #[error("shape {shape} is too large for an image; an axis may have at most 4294967295 points")]
     TooLong {
         /// The shape, as messages write it.
         shape: String,
     },
     /// A picture for a 3D grid.
     #[error(
-        "{} is a picture, which shape {shape} cannot have; it needs an .npy array, [nz, ny, nx]",
+        "{} is an image, which shape {shape} cannot have; it needs an .npy array, [nz, ny, nx]",
         .path.display()
     )]
     FlatPicture {
@@ -169,22 +169,22 @@ fn plane_name(plane: &Option<usize>) -> String {
 pub fn load(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> {
     let (kind, file) = open(path)?;
     match kind {
-        Kind::Array => array::load(path, file, shape),
-        Kind::Picture(_) if shape.dim() == 3 => {
+        FileKind::Array => array::load(path, file, shape),
+        FileKind::Picture(_) if shape.dim() == 3 => {
             Err(InputError::FlatPicture { path: path.to_owned(), shape: shape.to_string() })
         }
-        Kind::Picture(format) => picture::load(path, file, format, shape),
+        FileKind::Picture(format) => picture::load(path, file, format, shape),
     }
 }
 
 /// Reads the values of a grid from a NumPy array, as [`load`] does.
 ///
 /// # Errors
-/// [`InputError`] naming the file and what is wrong with it; a picture is no array.
+/// [`InputError`] naming the file and what is wrong with it; a picture is not an array.
 pub fn load_array(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> {
     match open(path)? {
-        (Kind::Array, file) => array::load(path, file, shape),
-        (Kind::Picture(_), _) => Err(InputError::Unknown { path: path.to_owned() }),
+        (FileKind::Array, file) => array::load(path, file, shape),
+        (FileKind::Picture(_), _) => Err(InputError::Unknown { path: path.to_owned() }),
     }
 }
 
@@ -196,29 +196,31 @@ pub fn load_array(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> 
 pub fn natural_shape(path: &Path) -> Result<Shape, InputError> {
     let (kind, file) = open(path)?;
     match kind {
-        Kind::Array => array::natural_shape(path, file),
-        Kind::Picture(format) => picture::natural_shape(path, file, format),
+        FileKind::Array => array::natural_shape(path, file),
+        FileKind::Picture(format) => picture::natural_shape(path, file, format),
     }
 }
 
 /// What a file turned out to be.
-enum Kind {
+enum FileKind {
     Array,
     Picture(ImageFormat),
 }
 
 /// Opens a file and reads its first bytes.
-fn open(path: &Path) -> Result<(Kind, BufReader<File>), InputError> {
+fn open(path: &Path) -> Result<(FileKind, BufReader<File>), InputError> {
     let read = |source| InputError::Read { path: path.to_owned(), source };
     let mut file = BufReader::new(files::open(path).map_err(read)?);
     let mut start = Vec::new();
     file.by_ref().take(16).read_to_end(&mut start).map_err(read)?;
     file.rewind().map_err(read)?;
     if start.starts_with(array::MAGIC) {
-        return Ok((Kind::Array, file));
+        return Ok((FileKind::Array, file));
     }
     match image::guess_format(&start) {
-        Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => Ok((Kind::Picture(format), file)),
+        Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => {
+            Ok((FileKind::Picture(format), file))
+        }
         _ => Err(InputError::Unknown { path: path.to_owned() }),
     }
 }

@@ -117,7 +117,7 @@ fn reads_volumes_in_either_order() {
     assert!(error.contains("NaN at plane 1, row 1, column 1"), "{error}");
     let picture = encoded(ImageBuffer::from_pixel(4, 3, Luma([7_u8])), ImageFormat::Png);
     let error = given(&picture).load(shape).unwrap_err();
-    assert!(error.contains("is a picture") && error.contains("[nz, ny, nx]"), "{error}");
+    assert!(error.contains("is an image") && error.contains("[nz, ny, nx]"), "{error}");
 }
 
 #[test]
@@ -264,13 +264,13 @@ fn refuses_pictures_that_are_cut_or_too_large() {
         let bytes = encoded(noise.clone(), format);
         for length in [16, 60, bytes.len() / 2, bytes.len() - 20] {
             let error = given(&bytes[..length]).refused();
-            assert!(error.contains("is a picture that cannot be read"), "{length}: {error}");
+            assert!(error.contains("is an image that cannot be read"), "{length}: {error}");
         }
     }
     // A PNG whose header declares 2³¹ − 1 pixels per side.
     let mut bytes = encoded(noise, ImageFormat::Png);
     bytes[16..24].copy_from_slice(&[0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff]);
-    assert!(given(&bytes).refused().contains("is a picture that cannot be read"));
+    assert!(given(&bytes).refused().contains("is an image that cannot be read"));
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub struct Analysis {
     pub spectral_radius: SpectralRadius,
 }
 
-/// How the entries of a matrix beside its diagonal lie with respect to blocks of rows.
+/// How the entries of a matrix off its diagonal lie with respect to blocks of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockEntries {
     /// *Static* entries: their columns are outside the block of their row.
@@ -47,7 +47,7 @@ impl BlockEntries {
     }
 }
 
-/// The most products with entries of the matrix that the power iteration makes: they take about a second.
+/// The most products with entries of the matrix in the power iteration: they take about a second.
 const MOST_PRODUCTS: usize = 300_000_000;
 
 /// Steps of the power iteration.
@@ -55,7 +55,7 @@ const FEWEST_STEPS: usize = 16;
 const MOST_STEPS: usize = 4096;
 
 impl Analysis {
-    /// Looks through a matrix, and makes a power iteration of a bounded number of steps.
+    /// Analyses a matrix, with a power iteration of a bounded number of steps.
     pub fn of(matrix: &Csr) -> Self {
         let bandwidth = (0..matrix.rows()).flat_map(|row| {
             matrix.columns(row).iter().map(move |column| row.abs_diff(*column as usize))

@@ -28,7 +28,7 @@ pub enum MatrixError {
         rows: u64,
     },
     /// A row without an entry on the diagonal, or with a zero there.
-    #[error("row {row} has no diagonal entry, or a zero; every row is divided by its diagonal")]
+    #[error("row {row} has no diagonal entry, or it is zero; every row is divided by its diagonal")]
     NoDiagonal {
         /// The first such row.
         row: u64,
@@ -187,7 +187,7 @@ impl Csr {
         &self.values[self.offsets[row]..self.offsets[row + 1]]
     }
 
-    /// The entries of a row beside the diagonal: columns, ascending, and values.
+    /// The entries of a row off the diagonal: columns, ascending, and values.
     pub fn off_diagonal(&self, row: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
         let entries = self.columns(row).iter().copied().zip(self.values(row).iter().copied());
         entries.filter(move |(column, _)| *column as usize != row)

@@ -12,14 +12,14 @@ pub enum Generated {
         /// Rows.
         rows: usize,
     },
-    /// Bilinear quads on 301 × 561 nodes with a conductivity that varies, as many as an ice-sheet model had.
+    /// Bilinear quadrilaterals on 301 × 561 nodes with varying conductivity, as many as an ice-sheet model had.
     IceSheet,
     /// Primes on the diagonal, and 1 where the distance from it is a power of two.
     Trefethen {
         /// Rows.
         rows: usize,
     },
-    /// The Laplacian of a random graph, and a shift.
+    /// The Laplacian of a random graph, plus a shift.
     Graph,
 }
 
@@ -36,7 +36,7 @@ const ICE_NODES: [usize; 2] = [301, 561];
 const GRAPH_NODES: usize = 20_000;
 const GRAPH_SEED: u64 = 1;
 
-/// Nodes of `graph` that are nearer than this are joined: 9 neighbours on the average.
+/// Nodes of `graph` that are nearer than this are joined: 9 neighbours on average.
 const GRAPH_REACH: f64 = 0.012;
 
 /// What is added to the diagonal of `graph`.
@@ -46,9 +46,12 @@ impl Generated {
     /// Their names with a sentence each, as they are listed; a number in a name can be another.
     pub const NAMES: [(&str, &str); 4] = [
         ("heat-1d", "Heat conduction along a line of 100 nodes; heat-1d-N has N."),
-        ("ice-sheet", "Bilinear quads on 301 × 561 nodes with varying conductivity."),
+        (
+            "ice-sheet",
+            "Bilinear quadrilateral elements on 301 × 561 nodes with varying conductivity.",
+        ),
         ("trefethen-2000", "Primes on the diagonal, ones at distances that are powers of two."),
-        ("graph", "The Laplacian of a random geometric graph of 20,000 nodes, and a shift."),
+        ("graph", "The Laplacian of a random geometric graph of 20,000 nodes, plus a shift."),
     ];
 
     /// The matrix of a name: `heat-1d`, `heat-1d-500`, `ice-sheet`, `trefethen-2000`, `graph`.
@@ -111,7 +114,7 @@ fn heat_1d(rows: u32) -> Vec<Entry> {
     (0..i64::from(rows)).flat_map(row).collect()
 }
 
-/// Of each element of a unit square, times its conductivity: 2/3 on the diagonal, −1/6 along a side and −1/3
+/// For each element of a unit square, times its conductivity: 2/3 on the diagonal, −1/6 along a side and −1/3
 /// across; and half of its mass, a quarter at each corner.
 fn ice_sheet() -> Vec<Entry> {
     let [nx, ny] = ICE_NODES;

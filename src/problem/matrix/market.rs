@@ -24,7 +24,7 @@ const BYTES_OF_ENTRY: u64 = 16 + 16 + 12;
 /// Progress is reported every time this many entries were read.
 const ENTRIES_OF_REPORT: u64 = 1 << 16;
 
-/// Why a file is no matrix, or no vector.
+/// Why a file is not a matrix, or not a vector.
 #[derive(Debug, thiserror::Error)]
 pub enum MarketError {
     /// It cannot be opened or read.
@@ -67,7 +67,7 @@ pub enum MarketError {
         /// Bytes free.
         available: u64,
     },
-    /// Its entries are no matrix that can be solved with.
+    /// Its entries form no matrix that a system can be solved with.
     #[error("{}: {source}", .path.display())]
     Matrix {
         /// The file.
@@ -79,15 +79,15 @@ pub enum MarketError {
 
 /// How the entries are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Field {
+enum EntryField {
     Number,
     Pattern,
 }
 
 /// Reads a square matrix (`coordinate`; `real`, `integer` or `pattern`; `general` or `symmetric`).
-/// `on_progress` gets the part that is read, 0 to 1.
+/// `on_progress` gets the fraction that is read, 0 to 1.
 ///
-/// Entries of a pattern are 1. Of a symmetric matrix one half is stored; the other is added here.
+/// Entries of a pattern are 1. One half of a symmetric matrix is stored; the other is added here.
 ///
 /// # Errors
 /// [`MarketError`] with the file, the line, and what is wrong there.
@@ -107,8 +107,8 @@ pub fn read_matrix(path: &Path, on_progress: &mut dyn FnMut(f64)) -> Result<Csr,
         let row = index(words.next(), "row", rows);
         let column = index(words.next(), "column", rows);
         let value = match field {
-            Field::Pattern => Ok(1.0),
-            Field::Number => number(words.next()),
+            EntryField::Pattern => Ok(1.0),
+            EntryField::Number => number(words.next()),
         };
         let rest = words.next().map(str::to_owned);
         let (row, column, value) = match (row, column, value) {
@@ -299,7 +299,7 @@ impl Lines {
     }
 
     /// How entries are written, and whether the matrix is symmetric.
-    fn matrix_header(&mut self) -> Result<(Field, bool), MarketError> {
+    fn matrix_header(&mut self) -> Result<(EntryField, bool), MarketError> {
         let words = self.banner()?;
         let [format, field, symmetry] = words.as_slice() else {
             return Err(self.refuse("the header must name format, field and symmetry"));
@@ -308,8 +308,8 @@ impl Lines {
             return Err(self.refuse(format!("format {format}; a matrix must be coordinate")));
         }
         let field = match field.as_str() {
-            "real" | "integer" => Field::Number,
-            "pattern" => Field::Pattern,
+            "real" | "integer" => EntryField::Number,
+            "pattern" => EntryField::Pattern,
             _ => {
                 let allowed = "it must be real, integer or pattern";
                 return Err(self.refuse(format!("field {field}; {allowed}")));

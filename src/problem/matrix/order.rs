@@ -42,9 +42,13 @@ impl Ordering {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Natural => "The order of the matrix.",
-            Self::Rcm => "Reverse Cuthill–McKee: neighbours in the matrix' graph get near numbers.",
+            Self::Rcm => {
+                "Reverse Cuthill–McKee: neighbours in the graph of the matrix get nearby numbers."
+            }
             Self::Tiles => "Square tiles of a grid of nodes, for matrices whose nodes are known.",
-            Self::Grown => "Each block is grown by breadth-first search in the matrix' graph.",
+            Self::Grown => {
+                "Each block is grown by breadth-first search in the graph of the matrix."
+            }
             Self::Random => "A random order with a seed: no block holds neighbours.",
         }
     }

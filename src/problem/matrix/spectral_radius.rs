@@ -8,7 +8,7 @@ use std::fmt;
 pub struct SpectralRadius {
     /// ρ.
     pub value: f64,
-    /// Of an estimate, how much it still changed over the last half of the steps; 0 of a formula.
+    /// For an estimate, how much it still changed over the last half of the steps; 0 for a formula.
     pub error: f64,
 }
 

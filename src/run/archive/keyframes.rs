@@ -12,9 +12,9 @@ use std::time::Duration;
 /// Copying may take this part of the time: too little to slow the solver down noticeably.
 const SHARE: f64 = 0.005;
 
-/// Nor is there a copy sooner than this after the last: the solver's threads wait for it and have to
+/// The least time between two copies: the solver's threads wait for a copy and have to
 /// be woken, and its arrays leave the caches, which costs several times what the copy takes. The cycles
-/// of this time are soon made again.
+/// of this time are soon recomputed.
 const EVERY: Duration = Duration::from_millis(40);
 
 /// The iterates that are kept of one run. The thread that makes the run writes
@@ -84,7 +84,7 @@ impl Keyframes {
         kept.iterates.range(..cycle).map(|(&at, iterate)| (at, Arc::clone(iterate))).collect()
     }
 
-    /// Bytes that may be taken from now on; what is too much goes at once.
+    /// Bytes that may be taken from now on; iterates beyond that are dropped at once.
     pub fn set_budget(&self, budget: usize) {
         let mut kept = self.kept();
         if kept.budget != budget {
@@ -154,7 +154,7 @@ impl Iterate {
     }
 }
 
-/// The same values in another precision; of those that came from there, exactly.
+/// The same values in another precision; for those that came from there, exactly.
 fn converted<R: Real, S: Real>(field: &Field<R>) -> Field<S> {
     let mut other = Field::filled(*field.shape(), S::default());
     for (to, from) in other.as_mut_slice().iter_mut().zip(field.as_slice()) {
@@ -209,7 +209,7 @@ mod tests {
             let kept: Vec<u64> = keyframes.kept().iterates.keys().copied().collect();
             let spacing = keyframes.kept().spacing;
             prop_assert!(kept.iter().zip([0].iter().chain(&kept)).all(|(at, last)| at - last >= spacing));
-            // No cycle is far from the one that it would be made again from.
+            // No cycle is far from the one that it would be recomputed from.
             let ends = kept.iter().copied().chain([batches * batch]);
             let mut gaps = ends.zip([0].iter().chain(&kept)).map(|(at, last)| at - last);
             prop_assert!(room == 0 || gaps.all(|gap| gap < 2 * spacing + batch), "{:?}", kept);

@@ -12,7 +12,7 @@ use keyframes::Keyframes;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Of a budget, the part for the iterates of Jacobi's iteration, from which the staleness of earlier
+/// The fraction of a budget for the iterates of Jacobi's iteration, from which the staleness of earlier
 /// cycles is computed.
 const FOR_CLASSIC: usize = 4;
 
@@ -20,10 +20,10 @@ const FOR_CLASSIC: usize = 4;
 /// again, and its curve. Written by the thread that makes the run, read by those that replay it.
 pub struct RunArchive {
     plan: Arc<Plan>,
-    /// Where cycles are replayed: where the run is made now.
+    /// Where cycles are replayed: where the run is computed now.
     place: Mutex<Place>,
     pub(in crate::run) run: Keyframes,
-    /// Those of Jacobi's iteration beside it, by sweeps.
+    /// Those of Jacobi's iteration alongside, by sweeps.
     pub(in crate::run) classic: Keyframes,
     exact: OnceLock<Arc<Field<f64>>>,
     /// The space–time diagram of a 1D run.

@@ -175,7 +175,7 @@ pub fn distances_table(distances: &[AtDistance]) -> CsvTable<'_> {
     CsvTable::new(header, distances.iter().map(row))
 }
 
-/// The part of ‖r‖² near tile borders, 0 to 1, one row per cycle.
+/// The share of ‖r‖² near tile borders, 0 to 1, one row per cycle.
 pub fn edge_share_table(edges: &[CycleValue]) -> CsvTable<'_> {
     let row = |at: &CycleValue| [at.cycle.to_string(), cell(Some(at.value))];
     CsvTable::new(["cycle", "edge_share"], edges.iter().map(row))
@@ -258,7 +258,7 @@ fn save_rows(
     save_numbers(path, &axes, precision, shape.rows(), row)
 }
 
-/// Saves the unknowns of a matrix problem as a little-endian NumPy array `[n]` in `f64`, in the matrix' own
+/// Saves the unknowns of a matrix problem as a little-endian NumPy array `[n]` in `f64`, in the matrix's own
 /// order: `order` names the row of the matrix that each unknown belongs to.
 ///
 /// # Errors
@@ -433,7 +433,7 @@ mod tests {
         };
         let probes = [probe([3, 4], &[(0, 0.5), (2, -1e-7)]), probe([5, 0], &[(2, 2.0)])];
         probes_table(&probes).save(&path).unwrap();
-        let expected = "cycle,\"change(3,4)\",\"change(5,0)\"\n0,0.5,\n2,-1e-7,2.0\n";
+        let expected = "cycle,\"update(3,4)\",\"update(5,0)\"\n0,0.5,\n2,-1e-7,2.0\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
         edge_share_table(&probes[0].values).save(&path).unwrap();
         let expected = "cycle,edge_share\n0,0.5\n2,-1e-7\n";

@@ -43,7 +43,7 @@ impl OfCycle for Record {
 pub struct Largest {
     /// Of the residual: the largest ‖r‖∞.
     pub residual: Option<f64>,
-    /// Of the change of a cycle: the largest ‖Δu‖∞.
+    /// Of the update of a cycle: the largest ‖Δu‖∞.
     pub change: Option<f64>,
 }
 
@@ -75,7 +75,7 @@ impl History {
         &self.latest
     }
 
-    /// The record of a cycle; of one that was not kept, only with the seconds of the last before it.
+    /// The record of a cycle; for one that was not kept, only with the seconds of the last before it.
     pub fn of(&self, cycle: u64) -> Record {
         let records = self.records.points();
         let next = records.partition_point(|record| record.cycle <= cycle);
@@ -85,7 +85,7 @@ impl History {
         }
     }
 
-    /// Adds the record of the next iterate. Cycles that are known (made once more on the way to
+    /// Adds the record of the next iterate. Cycles that are known (recomputed on the way to
     /// some other cycle) are ignored.
     pub fn push(&mut self, record: Record) {
         if record.cycle <= self.latest.cycle {
@@ -108,7 +108,7 @@ impl History {
         self.fill_in(cycle, |record| _ = record.error.get_or_insert(error));
     }
 
-    /// Fills in the largest change of a cycle, if it is the newest and has none yet.
+    /// Fills in the largest update of a cycle, if it is the newest and has none yet.
     pub fn set_max_change(&mut self, cycle: u64, change: f64) {
         self.fill_in(cycle, |record| _ = record.max_change.get_or_insert(change));
     }

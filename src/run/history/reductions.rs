@@ -22,7 +22,7 @@ impl Reductions<'_> {
         })
     }
 
-    /// The reduction that is known last.
+    /// The last known reduction.
     pub fn last(&self) -> Option<f64> {
         self.iter().next_back().map(|(_, reduction)| reduction)
     }

@@ -1,4 +1,4 @@
-//! Values over the cycles of a run, thinned out evenly as the run goes on.
+//! Values over the cycles of a run, thinned out evenly as the run continues.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl<T: OfCycle> Series<T> {
         self.points.last_mut()
     }
 
-    /// Adds a point. One that is not newer than the newest is ignored: that cycle was made again.
+    /// Adds a point. One that is not newer than the newest is ignored: that cycle was recomputed.
     pub fn push(&mut self, point: T) {
         if self.points.last().is_some_and(|last| point.cycle() <= last.cycle()) {
             return;
@@ -112,7 +112,7 @@ impl<T: OfCycle> Series<T> {
     }
 }
 
-/// A thinned copy of a series that is shared, and made anew only when the series has changed.
+/// A thinned copy of a series that is shared, and recomputed only when the series has changed.
 pub(in crate::run) struct SharedSeries<T> {
     newest: Option<T>,
     points: Arc<[T]>,

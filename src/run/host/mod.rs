@@ -37,7 +37,7 @@ impl Host {
     /// Starts the thread.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the thread cannot be started.
     pub fn start(name: &str, mut turn: impl FnMut() -> Turn + Send + 'static) -> io::Result<Self> {
         let (wake, woken) = bounded(1);
         let thread =

@@ -44,7 +44,7 @@ fn walk([from, to]: [[usize; 2]; 2]) -> impl ExactSizeIterator<Item = [usize; 2]
 }
 
 impl CutLine {
-    /// The same line where the grid has it, or else its last one; of a segment, ends that the grid has.
+    /// The same line where the grid has it, or else its last one; for a segment, ends that the grid has.
     #[must_use]
     pub fn within(self, shape: &Shape) -> Self {
         let last = [shape.nx() - 1, shape.rows() - 1];
@@ -111,7 +111,7 @@ impl CutLine {
         }
     }
 
-    /// Where it passes from one tile to another: half-way between two of its points that have other
+    /// Where it passes from one tile to another: halfway between two of its points that have other
     /// owners.
     pub fn borders(self, shape: &Shape, tiling: &Tiling) -> Vec<f64> {
         let points = self.points(shape);

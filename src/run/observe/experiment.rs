@@ -1,4 +1,4 @@
-//! A run with what is made beside it to be observed: Jacobi's iteration on the same system, and the
+//! A run with what is computed alongside to observe it: Jacobi's iteration on the same system, and the
 //! space–time diagram of a 1D run.
 
 use super::field::{FieldKind, Picture};
@@ -13,7 +13,7 @@ use crate::solver::{
 };
 use std::sync::Arc;
 
-/// A run, and what is made beside it to be observed.
+/// A run, and what is computed alongside to observe it.
 pub struct Experiment {
     run: Run,
     classic: Option<Run>,
@@ -78,7 +78,7 @@ impl Experiment {
         if let Some(classic) = &mut self.classic {
             let place = plan.place.automatic();
             let there = Arc::new(Plan { place, ..Plan::clone(classic.plan()) });
-            // Where there is no room for it, it is set up anew when it is needed.
+            // Where there is no room for it, it is set up again when it is needed.
             if classic.move_to(&there).is_err() {
                 self.classic = None;
             }
@@ -278,7 +278,7 @@ impl Experiment {
         Ok((diagram.or(map), edges.unwrap_or_default(), observed.statistics))
     }
 
-    /// A field of the present iterate; of staleness that is not ready, nothing is known.
+    /// A field of the present iterate; for staleness that is not ready, nothing is known.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.

@@ -7,12 +7,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FieldKind {
-    /// r = b − A u: what is wrong at a point; tile borders show at once
+    /// r = b − A u: by how much each equation is not satisfied; tile borders stand out
     #[default]
     Residual,
     /// u − u*: the distance from the exact solution of the discrete system
     Error,
-    /// What the last cycle changed
+    /// The update of the last cycle
+    // Files have its older name, which older programs read, too.
+    #[serde(rename = "change", alias = "update")]
     Change,
     /// u minus Jacobi's iterate after the same number of sweeps: how stale a point is
     Staleness,
@@ -30,7 +32,7 @@ impl FieldKind {
         match self {
             Self::Residual => "residual",
             Self::Error => "error",
-            Self::Change => "change",
+            Self::Change => "update",
             Self::Staleness => "staleness",
             Self::Solution => "solution",
         }
@@ -41,7 +43,7 @@ impl FieldKind {
         match self {
             Self::Residual => "Residual",
             Self::Error => "Error",
-            Self::Change => "Change",
+            Self::Change => "Update",
             Self::Staleness => "Staleness",
             Self::Solution => "Solution",
         }
@@ -62,12 +64,12 @@ impl FieldKind {
     pub fn about(self) -> &'static str {
         match self {
             Self::Residual => {
-                "r = b − A u: what is still wrong at each point. Tile borders show at once."
+                "r = b − A u: by how much each equation is not satisfied. Tile borders stand out."
             }
             Self::Error => {
-                "u − u*: the distance from the exact solution. Smooth; tile borders hardly show."
+                "u − u*: the difference from the exact solution. It is smooth: tile borders hardly show."
             }
-            Self::Change => "Δu: what the last cycle changed at each point.",
+            Self::Change => "Δu: the update of each point in the last cycle.",
             Self::Staleness => {
                 "u minus Jacobi's iterate after the same number of sweeps: how stale a point is. Exactly zero when o ≥ 2(k − 1)."
             }

@@ -1,4 +1,4 @@
-//! The one function that observes an iterate: the newest of a run or one that was made again, for the
+//! The one function that observes an iterate: the newest of a run or one that was recomputed, for the
 //! window or for a file.
 
 use super::cut::{CutLine, FieldProfile};

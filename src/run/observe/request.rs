@@ -17,7 +17,7 @@ pub struct ObservationRequest {
     pub profile: Option<ProfileRequest>,
     /// Three slices of a 3D grid.
     pub slices: Option<SlicesRequest>,
-    /// The field in a volume of at most so many samples along each axis of a 3D grid.
+    /// The field in a volume of at most this many samples along each axis of a 3D grid.
     pub volume: Option<usize>,
     /// A point (column, row) whose value is wanted exactly.
     pub probe: Option<[usize; 2]>,

@@ -31,13 +31,13 @@ pub(in crate::run) struct SpaceTime {
     nx: usize,
     /// A row is kept of every n-th cycle; this is n.
     stride: u64,
-    rows: BTreeMap<u64, Row>,
+    rows: BTreeMap<u64, DiagramRow>,
     /// u* of the first system, once it is known.
     exact: Option<Vec<f64>>,
 }
 
 /// What is kept of one cycle.
-struct Row {
+struct DiagramRow {
     /// Samples of the fields in [`SAMPLED`], in its order.
     samples: [Vec<f32>; SAMPLED.len()],
     /// Samples of the staleness, once it was requested.
@@ -104,7 +104,7 @@ impl SpaceTime {
         let samples = [residual?.values, change?.values, solution?.values];
         let iterate =
             (self.nx <= LONGEST_KEPT).then(|| run.solver().solution_row(0)).transpose()?;
-        self.rows.insert(run.cycle(), Row { samples, staleness: None, iterate });
+        self.rows.insert(run.cycle(), DiagramRow { samples, staleness: None, iterate });
         if self.rows.len() > ROWS {
             self.stride *= 2;
             let stride = self.stride;
@@ -115,7 +115,7 @@ impl SpaceTime {
 
     /// The first cycle whose staleness can be computed and has not been.
     pub fn next_without_staleness(&self) -> Option<u64> {
-        let unknown = |row: &Row| row.staleness.is_none() && row.iterate.is_some();
+        let unknown = |row: &DiagramRow| row.staleness.is_none() && row.iterate.is_some();
         self.rows.iter().find(|(_, row)| unknown(row)).map(|(&cycle, _)| cycle)
     }
 
@@ -140,7 +140,7 @@ impl SpaceTime {
     }
 
     /// The diagram of one field: as many rows as there will be before its scale changes, those of
-    /// cycles to come not known; thinned out to `most` samples across and down. Gives the cycles
+    /// cycles to come not known; thinned out to `most` samples across and down. Returns the cycles
     /// that a row stands for, too.
     fn samples(&self, kind: FieldKind, most: [usize; 2]) -> (Samples, u64) {
         let block = self.block();
@@ -164,7 +164,7 @@ impl SpaceTime {
     }
 
     /// Samples of a field of one cycle, if they are known.
-    fn row<'a>(&self, row: &'a Row, kind: FieldKind) -> Option<Cow<'a, [f32]>> {
+    fn row<'a>(&self, row: &'a DiagramRow, kind: FieldKind) -> Option<Cow<'a, [f32]>> {
         match kind {
             FieldKind::Staleness => row.staleness.as_deref().map(Cow::from),
             FieldKind::Error => {

@@ -26,7 +26,7 @@ pub struct VolumeSamples {
 }
 
 impl VolumeSamples {
-    /// Samples along x, y and z of a grid of so many points, at most `most` along each axis, and the points
+    /// Samples along x, y and z of a grid of these points, at most `most` along each axis, and the points
     /// along each side of them.
     pub fn size(points: [usize; 3], most: usize) -> ([usize; 3], [usize; 3]) {
         let block = points.map(|points| points.div_ceil(most.max(1)).max(1));

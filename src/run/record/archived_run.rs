@@ -1,4 +1,4 @@
-//! A run that is made to be archived.
+//! A run that is computed to be archived.
 
 use super::record_run::RecordError;
 use crate::run::archive::RunArchive;

@@ -1,4 +1,4 @@
-//! Runs that are made for files: snapshots, series over the cycles, archives.
+//! Runs that are computed for files: snapshots, series over the cycles, archives.
 
 mod archived_run;
 mod memory_need;

@@ -64,7 +64,7 @@ pub enum RecordedCycles<'a> {
 pub enum Stage<'a> {
     /// Cycles are made.
     Run(&'a Run),
-    /// Jacobi's iteration catches up with the run; the part of it that is made, 0 to 1.
+    /// Jacobi's iteration catches up with the run; the fraction of it that is made, 0 to 1.
     Jacobi(f32),
 }
 
@@ -230,7 +230,7 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Records the numbers of the present cycle, and gives the next that is recorded.
+    /// Records the numbers of the present cycle, and returns the next that is recorded.
     fn record(&mut self, monitor: &mut Monitor<'_>) -> Result<u64, RecordError> {
         if self.series.next(self.cycle()) < u64::MAX {
             self.prepare(monitor)?;

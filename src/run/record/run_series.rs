@@ -35,9 +35,9 @@ pub struct ProbeSeries {
 /// more of every second, fourth, …, and of those of snapshots.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunSeries {
-    /// The part of the points that lie near tile borders, 0 to 1.
+    /// The share of the points that lie near tile borders, 0 to 1.
     pub near_borders: f64,
-    /// The part of ‖r‖² that lies there, 0 to 1, if it was requested.
+    /// The share of ‖r‖² that lies there, 0 to 1, if it was requested.
     pub edges: Arc<[CycleValue]>,
     /// The field at each of the points that were requested.
     pub probes: Vec<ProbeSeries>,
@@ -47,26 +47,26 @@ pub struct RunSeries {
 pub(in crate::run) struct SeriesRecorder<'a> {
     request: &'a SeriesRequest,
     field: FieldKind,
-    /// The part of the points that lie near tile borders.
+    /// The share of the points that lie near tile borders.
     near_borders: f64,
     /// The cycles at multiples of a stride. A solver may make up to twice as many cycles as the run turns
     /// out to have, which then needs half the stride: so it has twice the capacity.
-    regular: Series<Entry>,
+    regular: Series<SeriesEntry>,
     /// The cycles of snapshots.
-    requested: BTreeMap<u64, Entry>,
+    requested: BTreeMap<u64, SeriesEntry>,
     /// The numbers of an entry: the edge share, if it is requested, and the field at each point.
     numbers: Vec<Vec<f64>>,
 }
 
 /// The numbers of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Entry {
+struct SeriesEntry {
     cycle: u64,
     /// Their place in [`SeriesRecorder::numbers`].
     place: usize,
 }
 
-impl OfCycle for Entry {
+impl OfCycle for SeriesEntry {
     fn cycle(&self) -> u64 {
         self.cycle
     }
@@ -107,7 +107,7 @@ impl<'a> SeriesRecorder<'a> {
     }
 
     /// Records the numbers of the present iterate, whose field is ready; `is_requested` if it is one of a
-    /// snapshot. A cycle that is made again is recorded once.
+    /// snapshot. A cycle that is recomputed is recorded once.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
@@ -139,7 +139,7 @@ impl<'a> SeriesRecorder<'a> {
     }
 
     fn insert(&mut self, cycle: u64, numbers: Vec<f64>, is_requested: bool) {
-        let entry = Entry { cycle, place: self.numbers.len() };
+        let entry = SeriesEntry { cycle, place: self.numbers.len() };
         self.numbers.push(numbers);
         if is_requested {
             self.requested.insert(cycle, entry);
@@ -156,7 +156,7 @@ impl<'a> SeriesRecorder<'a> {
         let mut entries = self.requested.clone();
         entries.extend(regular.map(|entry| (entry.cycle, *entry)));
         let series = |index: usize| -> Arc<[CycleValue]> {
-            let value = |(&cycle, entry): (&u64, &Entry)| CycleValue {
+            let value = |(&cycle, entry): (&u64, &SeriesEntry)| CycleValue {
                 cycle,
                 value: self.numbers[entry.place][index],
             };

@@ -17,11 +17,11 @@ pub struct SnapshotRequest {
     pub id: u64,
     /// What is observed of the iterate.
     pub observation: ObservationRequest,
-    /// What is recorded over the cycles. A worker does not record it: the run is made again for it.
+    /// What is recorded over the cycles. A worker does not record it: the run is recomputed for it.
     pub series: SeriesRequest,
     /// The last cycle of a run that is made for this, for its curve; at least the one that is observed.
     pub until: Option<u64>,
-    /// How many sweeps of Jacobi's iteration are made beside such a run, for their curve; `u64::MAX`
+    /// How many sweeps of Jacobi's iteration are made alongside such a run, for their curve; `u64::MAX`
     /// for as many as the run makes.
     pub classic: Option<u64>,
     /// Whether the norm of the error is recorded, whichever field is observed.
@@ -41,7 +41,7 @@ pub struct Snapshot {
     pub series: Arc<RunSeries>,
     /// All norms so far.
     pub history: Arc<History>,
-    /// Those of Jacobi's iteration on the same system, if it is made beside the run.
+    /// Those of Jacobi's iteration on the same system, if it runs alongside.
     pub reference: Arc<[Record]>,
     /// ‖r₀‖₂.
     pub start_residual: f64,

@@ -1,4 +1,4 @@
-//! The thread on which earlier cycles are made again to be observed.
+//! The thread on which earlier cycles are recomputed to be observed.
 //!
 //! A [`ReplayRequest`] states all that is wanted, and only the newest counts: a newer one ends the
 //! work for an older. The rewinder answers with all that is observed so far ([`ReplayReport`]):
@@ -63,7 +63,7 @@ pub struct ReplayReport {
     /// What is observed, target by target; `None` of what is not made yet. Where the cycle differs
     /// from the requested one, that one follows.
     pub observations: Vec<Option<Observation>>,
-    /// While it is under way: the part of the way to the present target that is done, 0 to 1.
+    /// While it is under way: the fraction of the way to the present target that is done, 0 to 1.
     pub progress: Option<f32>,
     /// Why the rest cannot be observed, in one sentence.
     pub failed: Option<String>,
@@ -80,7 +80,7 @@ impl Rewinder {
     /// Starts the thread. `notify` is called after every report, on that thread.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the thread cannot be started.
     pub fn start(notify: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (requests, unread) = LatestSlot::channel();
         let (send, reports) = LatestSlot::channel();

@@ -1,4 +1,4 @@
-//! Snapshots of earlier cycles, made again on the caller's thread.
+//! Snapshots of earlier cycles, recomputed on the caller's thread.
 
 use super::replayed_run::{ReplayedRun, Step};
 use crate::problem::{self, ExactError};
@@ -48,7 +48,7 @@ impl Snapshot {
     }
 
     /// The same with the series over the cycles that were requested with it, which a worker does not
-    /// record: the run is made again from its initial guess, or from iterates that were kept.
+    /// record: the run is recomputed from its initial guess, or from iterates that were kept.
     ///
     /// # Errors
     /// [`RecordError`].
@@ -67,7 +67,7 @@ impl Snapshot {
     }
 }
 
-/// A run that is made again for a snapshot.
+/// A run that is recomputed for a snapshot.
 struct Remake<'a> {
     run: ReplayedRun,
     request: &'a SnapshotRequest,

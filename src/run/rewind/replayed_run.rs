@@ -1,4 +1,4 @@
-//! A run that is made again from its archive, step by step, up to any of its cycles.
+//! A run that is recomputed from its archive, step by step, up to any of its cycles.
 
 use crate::run::archive::RunArchive;
 use crate::run::history::Record;
@@ -12,11 +12,11 @@ use std::sync::Arc;
 pub(super) enum Step {
     /// The cycle is reached.
     There,
-    /// There are more steps to take; the part of the way that is done, 0 to 1.
+    /// There are more steps to take; the fraction of the way that is done, 0 to 1.
     OnTheWay(f32),
 }
 
-/// A run that is made again.
+/// A run that is recomputed.
 pub(super) struct ReplayedRun {
     archive: Arc<RunArchive>,
     experiment: Experiment,
@@ -89,7 +89,7 @@ impl ReplayedRun {
         };
         let run = self.experiment.run_mut();
         if run.cycle() < cycle {
-            // The last cycle is made with its norms and its change.
+            // The last cycle is made with its norms and its update.
             if run.cycle() + 1 == cycle {
                 self.last = Some((cycle, run.replay_one()?));
             } else {
@@ -170,7 +170,7 @@ impl ReplayedRun {
             return Ok(Step::There);
         }
         classic.replay(sweeps - classic.cycle())?;
-        // What is not kept now can be made again.
+        // What is not kept now can be recomputed.
         _ = self.archive.keep_classic(classic);
         Ok(way.at(classic.cycle()))
     }

@@ -31,11 +31,11 @@ pub(super) struct RewindLoop {
     runs: Vec<Arc<RunArchive>>,
     replayed: Vec<ReplayedRun>,
     /// The request that is not answered yet.
-    task: Option<Task>,
+    task: Option<ReplayTask>,
 }
 
 /// A request under way.
-struct Task {
+struct ReplayTask {
     request: ReplayRequest,
     report: ReplayReport,
     /// The target under way.
@@ -75,7 +75,7 @@ impl RewindLoop {
                 self.replayed.extend(task.run.take().into_iter().chain(task.minus.take()));
             }
             Err(error) => {
-                // The run is set up anew next time, elsewhere if need be.
+                // The run is set up again next time, elsewhere if need be.
                 self.replayed.retain(|run| !run.is_of(&target.archive));
                 let why = format!("cycle {} cannot be shown: {error}", target.cycle);
                 task.report.failed = Some(why);
@@ -92,13 +92,13 @@ impl RewindLoop {
 
     /// Replaces the request under way.
     fn take(&mut self, request: ReplayRequest) {
-        if let Some(Task { run, minus, .. }) = self.task.take() {
+        if let Some(ReplayTask { run, minus, .. }) = self.task.take() {
             self.replayed.extend(run.into_iter().chain(minus));
         }
         self.replayed.retain(|run| request.runs.iter().any(|archive| run.is_of(archive)));
         request.runs.iter().for_each(|archive| archive.set_budget(request.memory));
         self.runs.clone_from(&request.runs);
-        self.task = (!request.targets.is_empty()).then(|| Task {
+        self.task = (!request.targets.is_empty()).then(|| ReplayTask {
             report: ReplayReport {
                 id: request.id,
                 observations: vec![None; request.targets.len()],
@@ -119,10 +119,10 @@ impl RewindLoop {
         (self.notify)();
     }
 
-    /// Takes one step towards a target; gives what is observed there, once it is reached.
+    /// Takes one step towards a target; returns what is observed there, once it is reached.
     fn step(
         &mut self,
-        task: &mut Task,
+        task: &mut ReplayTask,
         target: &ReplayTarget,
     ) -> Result<Option<Observation>, SolverError> {
         let field = target.request.field;
@@ -170,13 +170,13 @@ impl RewindLoop {
         Ok(observation)
     }
 
-    fn report_progress(&self, task: &mut Task, part: f32) {
+    fn report_progress(&self, task: &mut ReplayTask, part: f32) {
         task.reported = Some(Instant::now());
         task.report.progress = Some(part);
         self.send(task.report.clone());
     }
 
-    /// The run that is made again, out of those that are set up and not in use.
+    /// The run that is recomputed, out of those that are set up and not in use.
     fn replayed(&mut self, archive: &Arc<RunArchive>) -> Result<ReplayedRun, SolverError> {
         match self.replayed.iter().position(|run| run.is_of(archive)) {
             Some(index) => Ok(self.replayed.swap_remove(index)),
@@ -186,7 +186,7 @@ impl RewindLoop {
 }
 
 /// Whether it is time to report how far a long way is, of which this part is done.
-fn is_due(task: &Task, part: f32) -> bool {
+fn is_due(task: &ReplayTask, part: f32) -> bool {
     let spent = task.begin.elapsed();
     let left = spent.div_f32(part.max(1e-6)).saturating_sub(spent);
     left > LONG && task.reported.is_none_or(|reported| reported.elapsed() > REPORT_EVERY)
@@ -220,7 +220,7 @@ fn field_difference(
     window: &Window,
 ) -> Result<Samples, SolverError> {
     let [a, b] = [a.experiment(), b.experiment()];
-    // Of one system the errors differ as the iterates do.
+    // For one system the errors differ as the iterates do.
     let is_of_iterates = match field {
         FieldKind::Solution => true,
         FieldKind::Error => Arc::ptr_eq(&a.run().plan().problem, &b.run().plan().problem),

@@ -1,7 +1,7 @@
 //! The end of a run, and on the way back: to that end, where the solver made more cycles, and to where
 //! a run was before its solver was lost.
 
-use super::{End, Outcome, Run};
+use super::{Outcome, Run, RunEnd};
 use crate::run::plan::Plan;
 use crate::solver::{self, SolverError};
 use std::sync::Arc;
@@ -66,13 +66,13 @@ impl Run {
     }
 
     /// Ends the run, `reached` being the cycle of the solver.
-    pub(super) fn stop_at(&mut self, end: End, reached: u64) -> Result<(), SolverError> {
+    pub(super) fn stop_at(&mut self, end: RunEnd, reached: u64) -> Result<(), SolverError> {
         if end.cycle == reached {
             return self.end_here(end.outcome);
         }
         let cycle = end.cycle;
         self.back = Some(Back { to: cycle, then: Then::End(end.outcome) });
-        // The last cycle is made again in any case: its change is observed.
+        // The last cycle is recomputed in any case: its update is observed.
         match self.checkpoint.kept() {
             Some((kept, iterate)) if kept < cycle => {
                 (self.cycle, self.given) = (kept, kept);

@@ -5,12 +5,12 @@ use crate::grid::Field;
 use crate::solver::{Solver, SolverError};
 use std::time::Duration;
 
-/// An iterate is kept no more often than this: what is lost with a GPU is made again as fast as
+/// An iterate is kept no more often than this: what is lost with a GPU is recomputed as fast as
 /// another solver can.
 const EVERY: Duration = Duration::from_secs(2);
 
 /// The largest iterate that is kept, in bytes: 2,800² points. Copying it from a GPU takes some
-/// 20 ms, a hundredth of the time; of a larger one the run is made again from its initial guess.
+/// 20 ms, a hundredth of the time; for a larger one the run is recomputed from its initial guess.
 const LARGEST: usize = 64_000_000;
 
 /// The newest iterate that was kept.

@@ -72,7 +72,7 @@ pub enum Divergence {
 }
 
 /// Where a run stops; without an outcome, that is found out there.
-struct End {
+struct RunEnd {
     cycle: u64,
     outcome: Option<Outcome>,
 }
@@ -127,8 +127,8 @@ impl Run {
     }
 
     /// Jacobi's iteration on the same system, from its initial guess. It may make as many sweeps as this
-    /// run, and more, to the tolerance of the residual; the largest change of a sweep is no measure
-    /// for that of a cycle, so a tolerance of the change does not end it.
+    /// run, and more, to the tolerance of the residual; the largest update of a sweep is not a measure
+    /// of that of a cycle, so a tolerance of the update does not end it.
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit.
@@ -153,7 +153,7 @@ impl Run {
         }
     }
 
-    /// Takes over Jacobi's iteration that was made beside another run of this system, unless it stops
+    /// Takes over Jacobi's iteration that was made alongside another run of this system, unless it stops
     /// at another tolerance. It may make as many sweeps as it takes for either run.
     pub(in crate::run) fn take_classic(&self, mut classic: Self) -> Option<Self> {
         let Stop { tolerance, max_cycles, .. } = self.classic_stop();
@@ -286,14 +286,14 @@ impl Run {
         (self.forecast.left(self.cycle) / 2).min(self.cycle).clamp(1, allowed)
     }
 
-    /// Records the norms of the next cycle of a batch, the last of which is `reached`. Gives the
+    /// Records the norms of the next cycle of a batch, the last of which is `reached`. Returns the
     /// end of the run, if it shows.
     fn take_in(
         &mut self,
         norms: CycleNorms,
         seconds: f64,
         reached: u64,
-    ) -> Result<Option<End>, SolverError> {
+    ) -> Result<Option<RunEnd>, SolverError> {
         if !self.proposals.is_refused(self.cycle) {
             self.history.set_residual(self.cycle, norms.residual_before);
         }
@@ -303,7 +303,7 @@ impl Run {
             self.proposals.note(self.cycle, norms.residual_before.l2);
             if self.is_proposed(&before) {
                 // The iterate before was good enough already, which shows only now.
-                return Ok(Some(End { cycle: before.cycle, outcome: None }));
+                return Ok(Some(RunEnd { cycle: before.cycle, outcome: None }));
             }
         }
         self.growth.watch(norms.residual_before.l2);
@@ -393,7 +393,7 @@ impl Run {
         done
     }
 
-    /// Makes one cycle that was made before, and gives its norms.
+    /// Makes one cycle that was made before, and returns its norms.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
@@ -556,15 +556,15 @@ impl Run {
     }
 
     /// Where the run stops, if that shows in what came with the cycles up to the newest iterate.
-    fn end_at(&self, record: &Record) -> Option<End> {
+    fn end_at(&self, record: &Record) -> Option<RunEnd> {
         let cycle = record.cycle;
         if self.is_proposed(record) {
-            return Some(End { cycle, outcome: None });
+            return Some(RunEnd { cycle, outcome: None });
         }
         match self.outcome_at(record) {
-            Some(outcome @ Outcome::Diverged(_)) => Some(End { cycle, outcome: Some(outcome) }),
-            Some(Outcome::OutOfCycles) => Some(End { cycle, outcome: None }),
-            _ if cycle >= self.plan.stop.max_cycles => Some(End { cycle, outcome: None }),
+            Some(outcome @ Outcome::Diverged(_)) => Some(RunEnd { cycle, outcome: Some(outcome) }),
+            Some(Outcome::OutOfCycles) => Some(RunEnd { cycle, outcome: None }),
+            _ if cycle >= self.plan.stop.max_cycles => Some(RunEnd { cycle, outcome: None }),
             _ => None,
         }
     }

@@ -51,7 +51,7 @@ fn is_the_same_for_all_sizes(spec: &RunSpec) -> Run {
         for most in [u64::MAX, 13] {
             let run = finished(spec, sizes.clone(), most);
             let name = format!("{sizes:?}, at most {most}: {:?}", expected.outcome());
-            // A NaN is no equal of its own.
+            // A NaN does not equal itself.
             let outcomes = [run.outcome(), expected.outcome()].map(|o| format!("{o:?}"));
             assert_eq!(outcomes[0], outcomes[1], "{name}");
             assert_eq!(
@@ -280,7 +280,7 @@ fn steps_go_one_by_one_whatever_the_solver_would_make() {
     }
 }
 
-/// What was made is made again, up to where it was, and no record is lost or doubled.
+/// What was made is recomputed, up to where it was, and no record is lost or doubled.
 #[test]
 fn a_rewound_run_steps_on_to_where_it_was() {
     let mut expected = run_of(&small(), vec![1]);

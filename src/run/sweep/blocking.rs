@@ -49,7 +49,7 @@ impl Sweep {
     }
 
     /// Measures some cells: counts the cycles of `jobs` cells at a time, and when all are counted, times one
-    /// cell after the other. Gives fewer rows than cells if it was stopped before.
+    /// cell after the other. Returns fewer rows than cells if it was stopped before.
     ///
     /// # Errors
     /// As [`Sweep::probe`].

@@ -6,7 +6,7 @@ use crate::run::spec::{MethodName, RunSpec, TOLERANCE};
 use crate::solver::Subiterations;
 use crate::solver::{Kernel, cuda};
 
-/// The most settings of a sweep. Each takes a good part of a second to measure.
+/// The most settings of a sweep. Each takes much of a second to measure.
 pub const MOST_SETTINGS: usize = 1_000_000;
 
 /// What is measured of a setting.

@@ -122,7 +122,7 @@ impl Sweep {
         self.planner.plan(run)
     }
 
-    /// Takes over rows that were measured before, and gives the indices of their cells.
+    /// Takes over rows that were measured before, and returns the indices of their cells.
     ///
     /// # Errors
     /// [`RowMismatch`] for the first row that does not belong to this sweep on this machine.

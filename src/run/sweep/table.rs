@@ -26,7 +26,7 @@ pub enum SweepTableError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The file exists and is not empty.
-    #[error("{} exists already; continue it with --resume, or name another file", .path.display())]
+    #[error("{} already exists; continue it with --resume, or name another file", .path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -89,7 +89,7 @@ impl SweepTable {
 
     /// The table of an earlier sweep, to append to, and its rows. An incomplete last row, left by a program
     /// that ended while it wrote, is removed; a table that another program has saved, with its own line
-    /// ends or quotes, is written anew. A missing file is a new table. `accept` checks the rows before the
+    /// ends or quotes, is rewritten. A missing file is a new table. `accept` checks the rows before the
     /// file is changed.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl SweepTable {
             synced => synced,
         });
         if let Err(cause) = written {
-            // The part of it that fitted is no row.
+            // What was written of it is not a complete row.
             _ = self.file.set_len(self.length);
             return Err(write_error(&self.path, cause));
         }
@@ -391,7 +391,7 @@ mod tests {
             prop_assert_eq!(std::fs::read(&path).unwrap(), text);
         }
 
-        /// Line ends, quotes and marks of other programs are mended.
+        /// Line ends, quotes and byte order marks of other programs are repaired.
         #[test]
         fn a_table_that_another_program_saved_is_mended(
             rows in prop::collection::vec(row(), 3..4)
@@ -446,7 +446,7 @@ mod tests {
         drop(SweepTable::create(&path).unwrap());
         std::fs::write(&path, "x").unwrap();
         let said = SweepTable::create(&path).unwrap_err().to_string();
-        assert!(said.contains("exists already; continue it with --resume"), "{said}");
+        assert!(said.contains("already exists; continue it with --resume"), "{said}");
         let mismatch = RowMismatch::Measured { table: "time".into(), sweep: "cycles".into() };
         std::fs::write(&path, header_line()).unwrap();
         let said = SweepTable::resume(&path, |_| Err(mismatch)).unwrap_err().to_string();

@@ -14,20 +14,20 @@ use std::time::Duration;
 /// A sweep with the stage that it has reached.
 pub(super) struct Measuring {
     pub sweep: Sweep,
-    stage: Stage,
+    stage: TuningStage,
 }
 
-enum Stage {
+enum TuningStage {
     Begin,
     Probe(Probe),
     Predict(Predictions),
     /// With the cells that follow.
-    Classic(Box<BaselineMeasurement>, Option<Box<Cells>>),
-    Cells(Box<Cells>),
+    Classic(Box<BaselineMeasurement>, Option<Box<CellQueue>>),
+    Cells(Box<CellQueue>),
 }
 
 /// The stage of the cells.
-struct Cells {
+struct CellQueue {
     /// Indices of the cells that are still to be measured, in order.
     order: VecDeque<usize>,
     /// Those of slow cells, which are measured after these, if that is wanted.
@@ -40,12 +40,12 @@ struct Cells {
 
 impl Measuring {
     pub fn new(sweep: Sweep) -> Self {
-        Self { sweep, stage: Stage::Begin }
+        Self { sweep, stage: TuningStage::Begin }
     }
 
     /// Whether slow cells are left when all others are measured.
     pub fn has_slow(&self) -> bool {
-        matches!(&self.stage, Stage::Cells(cells) if !cells.slow.is_empty())
+        matches!(&self.stage, TuningStage::Cells(cells) if !cells.slow.is_empty())
     }
 
     /// Takes a step, and pushes the events that it causes. Ready when all cells are measured, the
@@ -62,17 +62,17 @@ impl Measuring {
         let Self { sweep, stage } = self;
         let times = sweep.spec().measures(Measure::Time);
         match stage {
-            Stage::Begin if times => {
+            TuningStage::Begin if times => {
                 events.push_back(TunerEvent::Stage("probing the machine"));
-                *stage = Stage::Probe(Probe::new(sweep.outline()));
+                *stage = TuningStage::Probe(Probe::new(sweep.outline()));
             }
-            Stage::Begin => *stage = Self::predict(sweep, events),
-            Stage::Probe(probe) => {
+            TuningStage::Begin => *stage = Self::predict(sweep, events),
+            TuningStage::Probe(probe) => {
                 if probe.step(sweep)?.is_ready() {
                     *stage = Self::predict(sweep, events);
                 }
             }
-            Stage::Predict(predictions) => {
+            TuningStage::Predict(predictions) => {
                 let step = predictions.step(sweep, should_stop)?;
                 let new = match &step {
                     Poll::Ready(all) => all.clone(),
@@ -89,36 +89,36 @@ impl Measuring {
                     events.push_back(TunerEvent::Stage("measuring classic Jacobi"));
                     let baseline = Box::new(BaselineMeasurement::new(sweep)?);
                     let remaining = RemainingTime::new(sweep.outline(), &predictions, times);
-                    let cells = Cells {
+                    let cells = CellQueue {
                         order: order.fast.into(),
                         slow: order.slow,
                         current: None,
                         spent: Duration::ZERO,
                         remaining,
                     };
-                    *stage = Stage::Classic(baseline, Some(Box::new(cells)));
+                    *stage = TuningStage::Classic(baseline, Some(Box::new(cells)));
                 }
             }
-            Stage::Classic(baseline, cells) => {
+            TuningStage::Classic(baseline, cells) => {
                 if let Poll::Ready(baseline) = baseline.step(sweep)?
                     && let Some(cells) = cells.take()
                 {
                     events.push_back(TunerEvent::Classic(baseline));
-                    *stage = Stage::Cells(cells);
+                    *stage = TuningStage::Cells(cells);
                 }
             }
-            Stage::Cells(cells) => return cells.step(sweep, with_slow, should_stop, events),
+            TuningStage::Cells(cells) => return cells.step(sweep, with_slow, should_stop, events),
         }
         Ok(Poll::Pending)
     }
 
-    fn predict(sweep: &Sweep, events: &mut VecDeque<TunerEvent>) -> Stage {
+    fn predict(sweep: &Sweep, events: &mut VecDeque<TunerEvent>) -> TuningStage {
         events.push_back(TunerEvent::Stage("predicting"));
-        Stage::Predict(Predictions::new(sweep))
+        TuningStage::Predict(Predictions::new(sweep))
     }
 }
 
-impl Cells {
+impl CellQueue {
     fn step(
         &mut self,
         sweep: &mut Sweep,

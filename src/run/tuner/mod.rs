@@ -35,7 +35,7 @@ impl Tuner {
     /// Starts the thread. `notify` is called on it after each event.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the thread cannot be started.
     pub fn start(notify: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (sweeps, next) = bounded(1);
         let (sender, events) = bounded(MOST_EVENTS);

@@ -35,7 +35,7 @@ impl RemainingTime {
         Self { cells, predicted: 0.0, measured: 0.0 }
     }
 
-    /// Takes the time of a cell, and gives the estimated seconds of the remaining ones.
+    /// Takes the time of a cell, and returns the estimated seconds of the remaining ones.
     pub fn measured<'a>(
         &mut self,
         index: usize,

@@ -1,4 +1,4 @@
-//! The exact solution, computed beside the runs.
+//! The exact solution, computed alongside the runs.
 
 use super::job::Job;
 use super::messages::ExactState;

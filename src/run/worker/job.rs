@@ -43,9 +43,9 @@ pub(super) struct Job {
     pub failed: Option<String>,
     /// Whether the GPU that `auto` may use was tried.
     has_tried_gpu: bool,
-    /// Why there is no Jacobi's iteration beside it, if that failed.
+    /// Why Jacobi's iteration does not run alongside, if it failed.
     without_classic: Option<String>,
-    /// What sorting the field by its tiles found last.
+    /// The last statistics of the field by its tiles.
     statistics: Option<Arc<FieldStatistics>>,
     /// At the end of the run, how much of the error is left, with the cycles made.
     error_left: Option<(u64, Option<f64>)>,
@@ -204,8 +204,8 @@ impl Job {
         Ok(())
     }
 
-    /// Whether the run goes on on the GPU once that is open. The first report does not wait for that. In the sine basis a GPU rounds differently:
-    /// such a run stays where it began.
+    /// Whether the run continues on the GPU once that is open. The first report does not wait for that.
+    /// In the sine basis a GPU rounds differently: such a run stays where it began.
     pub fn awaits_gpu(&self) -> bool {
         self.is_reported
             && !self.has_tried_gpu
@@ -216,7 +216,7 @@ impl Job {
             && !self.is_going_back()
     }
 
-    /// Lets the run go on where `plan` leads, now that the GPU was tried. Where it has no room there, it
+    /// Continues the run where `plan` leads, now that the GPU was tried. Where it has no room there, it
     /// stays on the CPU, and the plan says why.
     pub fn leave_cpu(&mut self, plan: Option<Plan>) {
         self.has_tried_gpu = true;
@@ -351,7 +351,7 @@ impl Job {
         }
         let now = Instant::now();
         let seconds = self.request.pace.map_or(0.0, |pace| 1.0 / pace);
-        // A pace that is none holds nothing up.
+        // A pace of zero delays nothing.
         let period = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         // A run that falls behind its pace does not make up for it with a burst.
         self.due = (self.due + period).max(now);
@@ -398,7 +398,7 @@ impl Job {
         match swept {
             Ok(()) => {
                 if let Some(classic) = self.experiment.classic() {
-                    // What is not kept now can be made again.
+                    // What is not kept now can be recomputed.
                     _ = self.archive.keep_classic(classic);
                 }
             }

@@ -38,7 +38,7 @@ pub struct WorkerRequest {
     pub pace: Option<f64>,
     /// What is observed of the newest iterate.
     pub observation: ObservationRequest,
-    /// Whether Jacobi's iteration is made beside the run, as a reference.
+    /// Whether Jacobi's iteration runs alongside, as a reference.
     pub reference: bool,
     /// Whether the norm of the error is computed, whichever field is observed.
     pub error: bool,
@@ -107,7 +107,7 @@ pub struct Report {
     pub device: Option<String>,
     /// The kernel that runs there, never [`Kernel::AUTO`].
     pub kernel: Option<Kernel>,
-    /// What the kernel takes of the GPU.
+    /// The resources of the GPU that the kernel uses.
     pub footprint: Option<Footprint>,
     /// How many times as fast that GPU would be in f32, if the run is in f64 and the GPU is made for f32.
     pub slow_f64: Option<u32>,
@@ -134,9 +134,9 @@ pub struct Report {
     /// At the end of a run, ‖u − u*‖₂ relative to that of the initial guess; `None` where the exact solution is
     /// unknown, or takes long and was not requested.
     pub error_left: Option<f64>,
-    /// Of staleness that is being prepared, the part of Jacobi's sweeps that is made, 0 to 1.
+    /// For staleness that is being prepared, the share of Jacobi's sweeps that is made, 0 to 1.
     pub preparing: Option<f32>,
-    /// Why there is no Jacobi's iteration beside the run, if it failed; one sentence.
+    /// Why Jacobi's iteration does not run alongside, if it failed; one sentence.
     pub without_classic: Option<String>,
     /// The snapshot for a file, if one was requested.
     pub snapshot: Option<Arc<Snapshot>>,

@@ -1,4 +1,4 @@
-//! The thread on which runs are made.
+//! The thread on which runs are computed.
 //!
 //! A [`WorkerRequest`] states all that is wanted, and only the newest counts: an older one that was
 //! not read yet is replaced, so that sending never waits and requests never pile up. The worker
@@ -41,7 +41,7 @@ impl Worker {
     /// Starts the thread. `notify` is called after every report, on that thread.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the thread cannot be started.
     pub fn start(notify: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (requests, unread) = LatestSlot::channel();
         let (answer, answers) = bounded(1);

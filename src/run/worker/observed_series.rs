@@ -66,7 +66,7 @@ impl ObservedSeries {
         }
     }
 
-    /// The edge share over the cycles: the part of ‖r‖² near tile borders, 0 to 1.
+    /// The edge share over the cycles: the share of ‖r‖² near tile borders, 0 to 1.
     pub fn edges(&mut self) -> Arc<[CycleValue]> {
         self.edges.points()
     }

@@ -4,7 +4,7 @@ use crate::clock::Instant;
 
 use std::time::Duration;
 
-/// What observations may take, as parts of the time.
+/// What observations may take, as fractions of the time.
 struct Shares {
     /// One of the map.
     map: f64,

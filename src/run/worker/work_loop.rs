@@ -21,7 +21,7 @@ use std::time::Duration;
 /// A turn makes cycles for this long, and one cycle at least.
 const SLICE: Duration = Duration::from_millis(4);
 
-/// For each second of the run, Jacobi's iteration beside it gets this part of a second: on the CPU …
+/// For each second of the run, Jacobi's iteration alongside gets this fraction of a second: on the CPU …
 const CLASSIC_SHARE: f64 = 0.25;
 
 /// … and on a GPU, of whose throughput 95 % is to be left. There the run ends long before Jacobi's
@@ -60,7 +60,7 @@ pub(super) struct WorkLoop {
     parked: ParkedRuns,
     /// The error that is to be sent next.
     error: Option<RequestError>,
-    /// What was rejected while there was no run to continue: the same once more is not tried.
+    /// What was rejected while there was no run to continue: the same is not tried again.
     rejected: Option<(u64, Arc<RunSpec>)>,
     /// The snapshots that were sent, in whichever run, of those that are still requested.
     answered: Vec<u64>,
@@ -166,7 +166,7 @@ impl WorkLoop {
                     self.rejected = Some((request.epoch, Arc::clone(&request.spec)));
                     // The run that is there continues, and is observed as is requested now.
                     if let Some(job) = &mut self.job {
-                        // Steps are counted anew in the requested epoch.
+                        // Steps are counted again in the requested epoch.
                         job.steps_made = request.steps;
                         job.epoch = request.epoch;
                         job.request(request);

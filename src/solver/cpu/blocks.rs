@@ -1,7 +1,7 @@
 //! Block Jacobi on a sparse matrix: q inner sweeps in every block of rows, everything outside it frozen.
 //!
 //! Source: Flagg, Monk, Zhu and Segee, *Optimizing Data Locality for Iterative Matrix Solvers on CUDA*,
-//! sections 3.2 and 4.5. Of a row, *static* entries have columns outside its block, *dynamic* ones inside.
+//! sections 3.2 and 4.5. In a row, *static* entries have columns outside its block, *dynamic* ones inside.
 //! Every layout adds the static entries by ascending columns, then the dynamic ones: the same bits.
 //!
 //! With an overlap of o levels a block also computes the rows within o/2 steps of its own, and throws

@@ -2,7 +2,7 @@
 
 use super::Pass;
 use super::level::{Level, Task};
-use super::norms::{Measure, PartialNorms};
+use super::norms::{NormAccumulator, PartialNorms};
 use super::observe::bands;
 use super::update::{Block, Sweep, Update, WithUpdate, with_damped_update};
 use crate::grid::Real;
@@ -75,7 +75,8 @@ impl<R: Real> WithUpdate<R> for Band<'_, R> {
                 self.level.run(Sweep { update, block, out });
             }
             if self.measure {
-                let (mut change, mut error) = (Measure::new(width), Measure::new(width));
+                let (mut change, mut error) =
+                    (NormAccumulator::new(width), NormAccumulator::new(width));
                 for row in 0..rows {
                     let new = &to[row * stride + 1 + columns.start..];
                     change.add(new, &from[first + row * stride..], |u: R, old| (u - old).to_f64());

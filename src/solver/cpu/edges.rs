@@ -7,7 +7,7 @@ use crate::solver::EdgeShare;
 use crate::solver::sample::near_borders;
 use std::ops::Range;
 
-/// Points near tile borders; of a matrix, rows with entries outside their block.
+/// Points near tile borders; for a matrix, rows with entries outside their block.
 pub(super) struct Borders {
     /// Which columns and which rows are near a tile border.
     near: [Vec<bool>; 2],

@@ -37,7 +37,7 @@ struct RowBand<'a> {
 
 /// The sums of a task, row by row.
 #[derive(Default)]
-struct Found {
+struct FieldSums {
     /// Sums of squares of each row: near tile borders, and all.
     squares: Vec<[f64; 2]>,
     /// Values of each row, folded onto the mean tile.
@@ -108,7 +108,7 @@ impl<R: Real> Pass<'_, R> {
                 spare().extend(tally);
                 found
             });
-            for Found { squares: some, folded } in found {
+            for FieldSums { squares: some, folded } in found {
                 squares.extend(some);
                 if let Some(sorting) = self.sorting.as_ref().filter(|sorting| sorting.folds) {
                     for folded in folded.chunks(sorting.sums_of_row()) {
@@ -153,12 +153,12 @@ struct ObserveRows<'a, 'p, R> {
 }
 
 impl<R: Real> Task for ObserveRows<'_, '_, R> {
-    type Output = Found;
+    type Output = FieldSums;
     #[inline(always)]
-    fn run(self) -> Found {
+    fn run(self) -> FieldSums {
         let Self { pass, part, scratch: Scratch { rows, shown, ranks }, mut tally } = self;
         let (solver, columns) = (pass.solver, &pass.columns);
-        let mut found = Found::default();
+        let mut found = FieldSums::default();
         for some in bands(part.rows.clone(), TOGETHER) {
             if let Some(borders) = &pass.borders {
                 rows.read(solver, Values::SweepChange, some.clone(), columns.clone());

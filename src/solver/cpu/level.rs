@@ -18,8 +18,8 @@ pub enum Level {
 }
 
 /// Work that is compiled once per level. `run`, and all that it calls for many points, must be
-/// `#[inline(always)]`, or it is compiled for the plain level only. The same befalls a closure that
-/// is handed to an iterator and is too long to be inlined: long work belongs into `for` loops.
+/// `#[inline(always)]`, or it is compiled for the plain level only. The same holds for a closure that
+/// is passed to an iterator and is too long to be inlined: long work belongs in `for` loops.
 pub(super) trait Task {
     type Output;
     fn run(self) -> Self::Output;

@@ -15,13 +15,13 @@ pub(super) const ROWS_OF_TASK: usize = 2048;
 /// each rounded once.
 #[derive(Debug)]
 pub(in crate::solver) struct MatrixSystem<R> {
-    /// The entries of row `i` beside the diagonal are those from `offsets[i]` to `offsets[i + 1]`.
+    /// The entries of row `i` off the diagonal are those from `offsets[i]` to `offsets[i + 1]`.
     pub offsets: Vec<usize>,
     /// Their columns, ascending in each row.
     pub columns: Vec<u32>,
     pub weights: Vec<R>,
     pub g: Vec<R>,
-    /// a_ii: a residual is that times the change that a sweep makes.
+    /// a_ii: a residual is that times the update of a sweep.
     pub diagonal: Vec<f64>,
 }
 
@@ -80,7 +80,7 @@ pub(super) struct MatrixPass<'a, R> {
     pub from: &'a [R],
     pub to: &'a mut [R],
     pub exact: Option<&'a [f64]>,
-    /// Whether the norms of the cycle are requested; if not, those that come back mean nothing.
+    /// Whether the norms of the cycle are requested; if not, those that are returned are meaningless.
     pub measure: bool,
     pub level: Level,
     pub team: &'a Team,
@@ -132,7 +132,7 @@ impl<R: Real> Task for Band<'_, R> {
     }
 }
 
-/// The residual of some rows: a_ii times the change that a sweep of Jacobi's iteration would make.
+/// The residual of some rows: a_ii times the update of a sweep of Jacobi's iteration.
 pub(super) struct Residual<'a, R> {
     pub system: &'a MatrixSystem<R>,
     /// The values of all rows.

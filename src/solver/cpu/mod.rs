@@ -71,7 +71,7 @@ pub struct CpuSolver<R> {
     previous: Field<R>,
     exact: Option<Arc<Field<f64>>>,
     method: Cycle<R>,
-    /// How much of each update is made; 1 without damping.
+    /// The fraction ω of each update that is applied; 1 without damping.
     omega: f64,
     level: Level,
     team: Team,
@@ -132,8 +132,7 @@ impl Sharing {
     }
 
     /// Time of a cycle relative to a perfect balance. A thread that is done takes the next part, so that
-    /// at the end the others wait for one part at most, and for half of one on the
-    /// average.
+    /// at the end the others wait for one part at most, and for half of one on average.
     ///
     /// Source: Graham, "Bounds for certain multiprocessing anomalies", 1966: the most is (1 − 1/threads)
     /// of a part.
@@ -231,7 +230,7 @@ struct Pass<'a, R> {
     from: &'a [R],
     to: &'a mut [R],
     exact: Option<&'a [f64]>,
-    /// Whether the norms of the cycle are wanted; if not, those that come back mean nothing.
+    /// Whether the norms of the cycle are wanted; if not, those that are returned are meaningless.
     measure: bool,
     level: Level,
     team: &'a Team,
@@ -358,7 +357,7 @@ impl<R: Real> CpuSolver<R> {
         self.advance(false);
     }
 
-    /// Makes at least one cycle and at most `most`, for about [`BATCH`]; gives the seconds that they took.
+    /// Makes at least one cycle and at most `most`, for about [`BATCH`]; returns the seconds that they took.
     fn batch(&mut self, most: u64, mut cycle: impl FnMut(&mut Self) + Send) -> f64 {
         let begin = Instant::now();
         let updates = self.problem.shape.points() * self.method.sweeps();

@@ -12,14 +12,14 @@ const LANES: usize = 8;
 /// The lanes must stay in registers: no index is unknown at compile time, and rows are added in a
 /// plain loop, because a call in between would spill them.
 #[derive(Default)]
-pub(super) struct Measure {
+pub(super) struct NormAccumulator {
     width: usize,
     whole: Lanes<LANES>,
     /// The remainder of a row, in a vector that also holds values before it.
     last: Lanes<LANES>,
 }
 
-impl Measure {
+impl NormAccumulator {
     /// An empty sum over rows of this width.
     #[inline(always)]
     pub fn new(width: usize) -> Self {
@@ -45,7 +45,7 @@ impl Measure {
         }
     }
 
-    /// The total. Of the last vector only the lanes of the remainder count.
+    /// The total. In the last vector only the lanes of the remainder count.
     #[inline(always)]
     pub fn total(&self) -> Partial {
         let rest = if self.width < LANES { 0 } else { self.width % LANES };

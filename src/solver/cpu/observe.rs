@@ -2,7 +2,7 @@
 
 use super::level::Task;
 use super::matrix::Residual;
-use super::norms::{Measure, Partial, residual_norms};
+use super::norms::{NormAccumulator, Partial, residual_norms};
 use super::update::{Block, Sweep, Update, WithUpdate, with_update};
 use super::{CpuSolver, Divided};
 use crate::grid::{Field, Real, Slice};
@@ -23,7 +23,7 @@ pub(super) const TOGETHER: usize = 4;
 /// threads can share it.
 #[derive(Clone, Copy)]
 pub(super) enum Values<'a, R> {
-    /// u₁ − u₀, the change that one sweep would make: the residual over the diagonal. Of a matrix, whose
+    /// u₁ − u₀, the update of one sweep: the residual over the diagonal. For a matrix, whose
     /// rows have diagonals of their own, the residual itself.
     SweepChange,
     Residual,
@@ -220,7 +220,7 @@ impl<R: Real> Task for MeasureBand<'_, R> {
         for some in bands(band, TOGETHER) {
             rows.read(solver, values, some, 0..nx);
             for row in rows.values.chunks_exact(nx) {
-                let mut measure = Measure::new(nx);
+                let mut measure = NormAccumulator::new(nx);
                 measure.add(row, row, |value, _| value);
                 total = total + measure.total();
             }
@@ -252,7 +252,7 @@ impl<R: Real> CpuSolver<R> {
         parts.into_iter().fold(Partial::default(), |a, b| a + b)
     }
 
-    /// Hands `work` what is to be read for a quantity.
+    /// Passes `work` what is to be read for a quantity.
     ///
     /// # Errors
     /// [`SolverError`] if another solver's iterate cannot be read.

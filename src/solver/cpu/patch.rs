@@ -5,7 +5,7 @@
 //! needs 124 kB and stays in the second-level cache). The points that it owns are copied back.
 
 use super::level::{Level, Task};
-use super::norms::{Lanes, Largest, Measure, PartialNorms};
+use super::norms::{Lanes, Largest, NormAccumulator, PartialNorms};
 use super::spectral::Tables;
 use super::update::{Block, MeasuredSweep, STRIPE, Sweep, Update, copy};
 use crate::grid::Real;
@@ -409,7 +409,7 @@ impl<R: Real> Task for ErrorSquares<'_, R> {
         // Rows that own the same columns are measured together.
         for run in places.chunk_by(|a, b| a.owned == b.owned) {
             let owned = &run[0].owned;
-            let mut measure = Measure::new(owned.len());
+            let mut measure = NormAccumulator::new(owned.len());
             for place in run {
                 let (own, other) = (extent.row(row) + owned.start, place.first + owned.start);
                 measure.add(&values[own..], &exact[other..], |u, exact| u.to_f64() - exact);

@@ -11,7 +11,7 @@ pub(super) fn is_shared(parts: usize, updates: usize) -> bool {
     parts > 1 && updates > TOO_FEW
 }
 
-/// Threads of which there are `threads`, where 0 means one for each core.
+/// The number of threads that `threads` stands for: 0 means one for each core.
 pub(super) fn threads(threads: usize) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     if threads == 0 { cores() } else { threads }

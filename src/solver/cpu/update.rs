@@ -69,7 +69,7 @@ impl<R: Real, const DIM: usize> Update<R> for General<R, DIM> {
     }
 }
 
-/// Another update, of which the part ω is made.
+/// Another update, of which the fraction ω is applied.
 #[derive(Clone, Copy)]
 pub(super) struct Damped<R, U> {
     omega: R,
@@ -98,7 +98,7 @@ impl<R: Real, W: WithUpdate<R>> WithUpdate<R> for WithDamping<R, W> {
     }
 }
 
-/// Hands `work` the update of damped Jacobi. Without damping it is that of [`with_update`], which is
+/// Passes `work` the update of damped Jacobi. Without damping it is that of [`with_update`], which is
 /// compiled apart, so that it costs nothing.
 #[inline(always)]
 pub(super) fn with_damped_update<R: Real, W: WithUpdate<R>>(
@@ -120,7 +120,7 @@ pub(super) trait WithUpdate<R> {
     fn with<U: Update<R>>(self, update: U) -> Self::Output;
 }
 
-/// Hands `work` the update that these weights stand for on a grid of `dim` axes.
+/// Passes `work` the update that these weights stand for on a grid of `dim` axes.
 #[inline(always)]
 pub(super) fn with_update<R: Real, W: WithUpdate<R>>(
     weights: &Weights<R>,

@@ -231,7 +231,7 @@ pub(super) struct WindowArgument {
     pub block_y: i32,
     pub samples_x: i32,
     pub samples_y: i32,
-    /// Of a slice through a 3D grid, where its first point lies, and values to the next of its columns and of its
+    /// For a slice through a 3D grid, where its first point lies, and values to the next of its columns and of its
     /// rows; 0 without one.
     pub origin: i64,
     pub across: i64,

@@ -79,7 +79,7 @@ pub(super) trait CycleKernel<R>: Send {
         step: Step,
     ) -> Result<(), DriverError>;
 
-    /// What it takes of the GPU.
+    /// The resources of the GPU that it uses.
     fn footprint(&self) -> Footprint;
 }
 

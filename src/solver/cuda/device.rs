@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// solver is set up on it.
 ///
 /// Clones share the GPU's context and loaded kernels, which stay as long as one of them or a solver
-/// lives. When the GPU fails, the next solver on it opens it anew, where the driver allows that.
+/// lives. When the GPU fails, the next solver on it opens it again, where the driver allows that.
 #[derive(Clone)]
 pub struct Device {
     ordinal: u32,
@@ -25,7 +25,7 @@ pub struct Device {
     gpu: Arc<Mutex<State>>,
 }
 
-/// What became of a GPU so far.
+/// The state of a GPU.
 #[cfg(feature = "cuda")]
 #[derive(Default)]
 enum State {
@@ -149,14 +149,14 @@ impl Device {
         self.open()?.free()
     }
 
-    /// The GPU, opened at first use, and anew after it failed.
+    /// The GPU, opened at first use, and again after it failed.
     #[cfg(feature = "cuda")]
     pub(super) fn open(&self) -> Result<Arc<Gpu>, Unavailable> {
         let mut state = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(gpu) = state.working() {
             return Ok(Arc::clone(gpu));
         }
-        // Let go of a failed one first: its context may be the same as the new one's.
+        // A failed one is dropped first: its context may be the same as the new one's.
         if let State::Open(failed) = &*state {
             *state = State::Failed(failed.name.clone());
         }

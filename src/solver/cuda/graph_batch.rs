@@ -21,7 +21,7 @@ use std::time::Duration;
 /// costs nothing.
 const BATCH_SECONDS: f64 = 7.5e-3;
 
-/// The part of a batch for which the thread sleeps; for the rest it waits in the driver, which wakes it
+/// The fraction of a batch for which the thread sleeps; for the rest it waits in the driver, which wakes it
 /// without delay.
 const NAP: f64 = 0.75;
 
@@ -155,7 +155,7 @@ pub(super) struct GraphBatch {
     finds_all_norms: bool,
     /// How many cycles fit into `parts`.
     together: usize,
-    /// Of each cycle, the sums of its parts, one per adding block, then the parts of its other norms.
+    /// For each cycle, the sums of its parts, one per adding block, then the parts of its other norms.
     sums: CudaSlice<Norms>,
     sums_of_a_cycle: usize,
     blocks_of_a_cycle: usize,
@@ -248,7 +248,7 @@ impl GraphBatch {
         Ok(())
     }
 
-    /// Makes at least one and at most `most` cycles, with norms or without: gives those of each
+    /// Makes at least one and at most `most` cycles, with norms or without: returns those of each
     /// cycle, how many there were, and the seconds that the GPU took. Pending cycles
     /// are used, unless they are too many or lack norms.
     pub fn batch(

@@ -21,7 +21,7 @@ use std::cell::{Ref, RefCell};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes that a matrix takes on a GPU at least: its entries beside the diagonal, without padding, and of each
+/// Bytes that a matrix takes on a GPU at least: its entries off the diagonal, without padding, and of each
 /// row g, the diagonal and two iterates.
 pub(super) fn least_bytes(matrix: &Csr, precision: Precision) -> u64 {
     let (rows, value) = (matrix.rows() as u64, precision.bytes() as u64);

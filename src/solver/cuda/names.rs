@@ -87,7 +87,7 @@ impl Kernel {
         let choice = if self == Self::FASTEST {
             "The fastest that accepts the setting; it may be spectral, which rounds differently."
         } else {
-            "The fastest that makes sweeps; above k = 1,024, spectral."
+            "The fastest that performs sweeps; above k = 1,024, spectral."
         };
         self.row().map_or(choice, |row| row.about)
     }

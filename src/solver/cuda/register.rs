@@ -17,7 +17,7 @@ const MOST_WARPS: usize = 8;
 
 /// How the kernel takes tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum RegisterLayout {
     /// A 2D tile in the registers of one or more warps, each with this many points across and down.
     Warps {
         function: &'static str,
@@ -42,7 +42,7 @@ pub(super) enum Layout {
 ///
 /// # Errors
 /// What it does not accept, such as `tile 96x96`.
-pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
+pub(super) fn layout(setting: &Setting<'_>) -> Result<RegisterLayout, String> {
     let Method::Hierarchical { tiling, .. } = setting.method else {
         return Err(format!("method {}", setting.method.name().name()));
     };
@@ -59,7 +59,7 @@ const SMALL: (usize, [&str; 2]) = (16, ["small", "small_partial"]);
 const ALONE: (usize, [&str; 2]) = (32, ["full", "partial"]);
 const SEVERAL: (usize, [&str; 2]) = (32, ["full_warps", "partial_warps"]);
 
-fn layout_2d(tile: [usize; 2]) -> Option<Layout> {
+fn layout_2d(tile: [usize; 2]) -> Option<RegisterLayout> {
     let (side, functions) = match tile[0].max(tile[1]) {
         0..=16 => SMALL,
         17..=32 => ALONE,
@@ -68,7 +68,7 @@ fn layout_2d(tile: [usize; 2]) -> Option<Layout> {
     let warps = tile.map(|points| points.div_ceil(side));
     let is_full = tile.iter().all(|points| points.is_multiple_of(side));
     let function = functions[usize::from(!is_full)];
-    (warps[0] * warps[1] <= MOST_WARPS).then_some(Layout::Warps {
+    (warps[0] * warps[1] <= MOST_WARPS).then_some(RegisterLayout::Warps {
         function,
         warps,
         part: [side, side],
@@ -81,12 +81,12 @@ const SHORT: (usize, [[&str; 2]; 2]) =
 const LONG: (usize, [[&str; 2]; 2]) =
     (32, [["full_long", "full_long_measured"], ["partial_long", "partial_long"]]);
 
-fn layout_1d(tile: usize) -> Option<Layout> {
+fn layout_1d(tile: usize) -> Option<RegisterLayout> {
     let warp = WARP as usize;
     let (points, functions) = if tile <= SHORT.0 * warp { SHORT } else { LONG };
     let lanes = tile.div_ceil(points).next_power_of_two();
     let [function, measured] = functions[usize::from(lanes * points != tile)];
-    (lanes <= warp).then_some(Layout::Lanes { function, measured, lanes, points })
+    (lanes <= warp).then_some(RegisterLayout::Lanes { function, measured, lanes, points })
 }
 
 /// Prepares the kernel ([`BuildFn`](super::build::BuildFn)).
@@ -116,11 +116,11 @@ impl Register {
         system: &DeviceSystem<R>,
         tiling: &Tiling,
         k: usize,
-        layout: Layout,
+        layout: RegisterLayout,
     ) -> Option<Result<Self, SolverError>> {
         let tiles = tiling.x().count() * tiling.y().map_or(system.shape.rows(), |y| y.count());
         let (file, [function, measured], split, blocks, threads, values) = match layout {
-            Layout::Warps { function, warps, part: [width, height] } => {
+            RegisterLayout::Warps { function, warps, part: [width, height] } => {
                 // Two sets of halos where warps share a tile, and a stage for each warp, with gaps (see
                 // `register_2d.cu`).
                 let count = warps[0] * warps[1];
@@ -129,7 +129,7 @@ impl Register {
                 let threads = WARP as usize * count;
                 (File::Register2d, [function; 2], warps, tiles, threads, count * (halos + stage))
             }
-            Layout::Lanes { function, measured, lanes, points } => {
+            RegisterLayout::Lanes { function, measured, lanes, points } => {
                 // A stage for each lane, and one value after it (see `register_1d.cu`).
                 let values = THREADS_1D * (points + 1);
                 let blocks = tiles.checked_mul(lanes)?.div_ceil(THREADS_1D);
@@ -180,14 +180,14 @@ mod tests {
 
     #[test]
     fn the_papers_tile_is_one_warp() {
-        let expected = Layout::Warps { function: "full", warps: [1, 1], part: [32, 32] };
+        let expected = RegisterLayout::Warps { function: "full", warps: [1, 1], part: [32, 32] };
         assert_eq!(layout_2d([32, 32]), Some(expected));
     }
 
     #[test]
     fn lanes_are_powers_of_two_that_hold_the_tile() {
         for tile in 1..=200 {
-            let Some(Layout::Lanes { lanes, points, .. }) = layout_1d(tile) else {
+            let Some(RegisterLayout::Lanes { lanes, points, .. }) = layout_1d(tile) else {
                 panic!("a 1D tile lies in lanes");
             };
             assert!(lanes.is_power_of_two() && lanes * points >= tile);

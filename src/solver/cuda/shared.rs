@@ -30,7 +30,7 @@ const ADDED_BYTES: usize = size_of::<f64>();
 
 /// How the kernel takes tiles: one block per tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct SharedLayout {
     function: &'static str,
     /// For cycles with norms, if it is another function.
     measured: Option<&'static str>,
@@ -46,7 +46,7 @@ pub(super) struct Layout {
 }
 
 /// What the layouts of 1D and 2D tiles have in common.
-const FLAT: Layout = Layout {
+const FLAT: SharedLayout = SharedLayout {
     function: "",
     measured: None,
     block: [0; 2],
@@ -61,7 +61,7 @@ const FLAT: Layout = Layout {
 ///
 /// # Errors
 /// What it does not accept, such as `tile 96x96`.
-pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
+pub(super) fn layout(setting: &Setting<'_>) -> Result<SharedLayout, String> {
     let Setting { method, precision, shared_bytes } = setting;
     let Method::Hierarchical { k, tiling } = method else {
         return Err(format!("method {}", method.name().name()));
@@ -69,10 +69,25 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
     if tiling.axes().len() == 3 {
         let layout = shared_3d::layout(tiling, *k, precision.bytes(), *shared_bytes);
         let layout = layout.ok_or_else(|| tile_name(tiling))?;
-        let shared_3d::Layout { file, function, measured, block, bytes, parts_per_block, .. } =
-            layout;
+        let shared_3d::Shared3dLayout {
+            file,
+            function,
+            measured,
+            block,
+            bytes,
+            parts_per_block,
+            ..
+        } = layout;
         let keeps_right = usize::from(layout.keeps_right);
-        return Ok(Layout { function, measured, block, bytes, parts_per_block, keeps_right, file });
+        return Ok(SharedLayout {
+            function,
+            measured,
+            block,
+            bytes,
+            parts_per_block,
+            keeps_right,
+            file,
+        });
     }
     let all = tiling.bytes_per_tile(precision.bytes());
     if all + OWN_SHARED > *shared_bytes {
@@ -91,7 +106,7 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
         let bytes = added.max(all - right);
         let parts_per_block = (threads as usize).min(ADDING) / WARP as usize;
         let block = [threads, 1];
-        return Ok(Layout { function, block, bytes, parts_per_block, ..FLAT });
+        return Ok(SharedLayout { function, block, bytes, parts_per_block, ..FLAT });
     }
     // A wide and flat tile: threads pass over it several times.
     let across =
@@ -99,7 +114,7 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
     let down = MOST_THREADS as usize / across;
     let block = [across, down.min(height.next_multiple_of((WARP as usize).div_ceil(across)))];
     let block = block.map(|threads| u32::try_from(threads).unwrap_or(WARP));
-    Ok(Layout { function: "any_tile", block, bytes: all, ..FLAT })
+    Ok(SharedLayout { function: "any_tile", block, bytes: all, ..FLAT })
 }
 
 /// Prepares the kernel ([`BuildFn`](super::build::BuildFn)).
@@ -131,9 +146,9 @@ impl Shared {
         system: &DeviceSystem<R>,
         tiling: &Tiling,
         k: usize,
-        layout: Layout,
+        layout: SharedLayout,
     ) -> Option<Result<Self, SolverError>> {
-        let Layout { function, measured, block, bytes, parts_per_block, keeps_right, file } =
+        let SharedLayout { function, measured, block, bytes, parts_per_block, keeps_right, file } =
             layout;
         let cycle = Cycle::new(tiling, k, [keeps_right, 1])?;
         let systems = if tiling.y().is_none() { system.shape.rows() } else { 1 };
@@ -173,7 +188,7 @@ mod tests {
     use super::*;
     use crate::grid::Precision;
 
-    fn of_tile(tile: [usize; 2]) -> Option<Layout> {
+    fn of_tile(tile: [usize; 2]) -> Option<SharedLayout> {
         let tiling = Tiling::new(&[1024, 1024], &tile, &[0, 0]).unwrap();
         let method = Method::Hierarchical { k: 4, tiling };
         let shared_bytes = 227 * 1024;
@@ -184,8 +199,13 @@ mod tests {
     fn the_papers_tile_is_a_block_of_a_thread_per_point() {
         // Two copies with their halos; the right-hand side stays in registers.
         let bytes = 2 * 34 * 34 * 8;
-        let expected =
-            Layout { function: "one_point", block: [1024, 1], bytes, parts_per_block: 4, ..FLAT };
+        let expected = SharedLayout {
+            function: "one_point",
+            block: [1024, 1],
+            bytes,
+            parts_per_block: 4,
+            ..FLAT
+        };
         assert_eq!(of_tile([32, 32]), Some(expected));
     }
 
@@ -193,7 +213,7 @@ mod tests {
     fn the_largest_tile_of_the_paper_takes_all_that_a_block_may_have() {
         // Two copies with their halos, and the right-hand side.
         let bytes = (2 * 98 * 98 + 96 * 96) * 8;
-        let expected = Layout {
+        let expected = SharedLayout {
             function: "twelve_points",
             block: [768, 1],
             bytes,
@@ -206,7 +226,7 @@ mod tests {
     #[test]
     fn blocks_are_whole_warps() {
         for side in 1..=200 {
-            if let Some(Layout { block, .. }) = of_tile([side, 200 / side]) {
+            if let Some(SharedLayout { block, .. }) = of_tile([side, 200 / side]) {
                 assert_eq!(block[0] * block[1] % WARP, 0, "{side}");
                 assert!(block[0] * block[1] <= MOST_THREADS);
             }

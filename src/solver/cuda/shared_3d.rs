@@ -32,7 +32,7 @@ const OWN_SHARED: usize = 1024;
 
 /// How the kernel takes tiles: one block per tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct Shared3dLayout {
     pub file: File,
     pub function: &'static str,
     /// For cycles with norms, if it is another function.
@@ -47,14 +47,14 @@ pub(super) struct Layout {
     pub keeps_right: bool,
 }
 
-/// How it takes 3D tiles for `k` sweeps of values of so many bytes, where a block may have `shared_bytes`; `None` if it
+/// How it takes 3D tiles for `k` sweeps of values of this many bytes, where a block may have `shared_bytes`; `None` if it
 /// does not.
 pub(super) fn layout(
     tiling: &Tiling,
     k: usize,
     value: usize,
     shared_bytes: usize,
-) -> Option<Layout> {
+) -> Option<Shared3dLayout> {
     let [x, y, z] = tiling.axes() else { return None };
     let [width, height, depth] = [x, y, z].map(|axis| axis.tile());
     let room = shared_bytes.saturating_sub(OWN_SHARED);
@@ -62,7 +62,7 @@ pub(super) fn layout(
     if let Some([function, measured]) = stream(k, [width, height]) {
         let bytes = (2 * k * with_halo + RING * 4 * SIDE) * value;
         if bytes <= room {
-            return Some(Layout {
+            return Some(Shared3dLayout {
                 file: File::Stream3d,
                 function,
                 measured: Some(measured),
@@ -80,7 +80,7 @@ pub(super) fn layout(
         if is_made_for && height >= ROWS && threads <= most_threads && bytes <= room {
             let parts_per_block = threads / WARP;
             let block = [threads_of(threads), 1];
-            return Some(Layout {
+            return Some(Shared3dLayout {
                 file: File::Shared3d,
                 function,
                 measured: None,
@@ -101,7 +101,7 @@ pub(super) fn layout(
     let across = width.next_power_of_two().min(WARP);
     let fewest = WARP.div_ceil(across);
     let down = (height * depth).next_multiple_of(fewest).min(MOST_THREADS / across);
-    Some(Layout {
+    Some(Shared3dLayout {
         file: File::Shared3d,
         function: "any_box",
         measured: None,
@@ -129,7 +129,7 @@ mod tests {
 
     const MOST_SHARED: usize = 227 * 1024;
 
-    fn of_tile(tile: [usize; 3], k: usize, value: usize) -> Option<Layout> {
+    fn of_tile(tile: [usize; 3], k: usize, value: usize) -> Option<Shared3dLayout> {
         let tiling = Tiling::new(&[256; 3], &tile, &[0; 3]).unwrap();
         layout(&tiling, k, value, MOST_SHARED)
     }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_cube_of_16_stays_in_registers_and_one_copy() {
-        let expected = Layout {
+        let expected = Shared3dLayout {
             file: File::Shared3d,
             function: "cube_16",
             measured: None,
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn blocks_are_whole_warps() {
         for (x, y, z) in (1..=40).flat_map(|x| (1..=12).map(move |y| (x, y, 1 + (x * y) % 17))) {
-            if let Some(Layout { block, .. }) = of_tile([x, y, z], 4, 8) {
+            if let Some(Shared3dLayout { block, .. }) = of_tile([x, y, z], 4, 8) {
                 assert_eq!(block[0] * block[1] % 32, 0, "{x} {y} {z}");
                 assert!(block[0] * block[1] <= 1024);
             }

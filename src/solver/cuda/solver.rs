@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// Arrays of the grid that a solver takes on the GPU: g and two iterates.
 pub(super) const ARRAYS: u64 = 3;
 
-/// The part of the GPU's free memory that optional arrays may take.
+/// The fraction of the GPU's free memory that optional arrays may take.
 const SPARE: f64 = 0.5;
 
 /// A solver on one NVIDIA GPU. Its iterates are those of the CPU to the last bit, whichever

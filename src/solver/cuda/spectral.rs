@@ -45,7 +45,7 @@ const ROWS_1D: usize = 32;
 
 /// How the kernel takes tiles in plain arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct SpectralLayout {
     function: &'static str,
     threads: usize,
     /// Bytes of shared memory.
@@ -56,7 +56,7 @@ pub(super) struct Layout {
 ///
 /// # Errors
 /// What it does not accept, such as `tile 200x200`.
-pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
+pub(super) fn layout(setting: &Setting<'_>) -> Result<SpectralLayout, String> {
     let Method::Spectral(spectral) = setting.method else {
         return Err("sweeps".to_owned());
     };
@@ -78,7 +78,7 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
     };
     let fits = ROWS.iter().find(|(_, rows, most)| threads(*rows) <= *most);
     let (function, rows, _) = fits.ok_or_else(|| tile_name(tiling))?;
-    Ok(Layout { function, threads: threads(*rows), bytes })
+    Ok(SpectralLayout { function, threads: threads(*rows), bytes })
 }
 
 /// The plan for tensor cores, if there is one for the tiles.
@@ -223,7 +223,7 @@ pub(super) fn build<R: Real + DeviceRepr>(
         let file = File::SpectralTensor;
         (tables, Launch::new(system, file, plan.function, blocks, threads, plan.bytes())?)
     } else {
-        let Layout { function, threads, bytes } = layout;
+        let SpectralLayout { function, threads, bytes } = layout;
         let blocks = if tiling.y().is_none() { tiles.div_ceil(ROWS_1D as u32) } else { tiles };
         let threads = [u32::try_from(threads).unwrap_or(WARP), 1];
         let tables = plain_tables(spectral);
@@ -288,7 +288,7 @@ mod tests {
                 for precision in Precision::ALL {
                     let (method, _) = of_tile(&[300, 300], &[width, height], &SYMMETRIC);
                     let setting = Setting { method: &method, precision, shared_bytes: 227 * 1024 };
-                    let Layout { threads, .. } = layout(&setting).unwrap();
+                    let SpectralLayout { threads, .. } = layout(&setting).unwrap();
                     assert!(threads <= 512 && threads % WARP as usize == 0, "{width} {height}");
                 }
             }

@@ -53,7 +53,7 @@ impl SaveDialog {
 
     /// Which pinned runs are shown beside the run.
     pub fn beside(&mut self, ui: &mut Ui, session: &Session) {
-        let about = "Other runs: at equal cycles, sweeps or solver time, as for the map.";
+        let about = "Other runs, at equal cycles, sweeps or solver time, as on the map.";
         row(ui, "Compare with", about, |ui| {
             let pins = session.pins.all();
             let is_one = self.what.kind().is_some_and(|kind| kind.beside() == [1, 1]);
@@ -76,7 +76,7 @@ impl SaveDialog {
                 };
                 if !is_one {
                     choose(ui, With::None, "Show this run alone.");
-                    choose(ui, With::All, "Show all pinned runs that are on this grid.");
+                    choose(ui, With::All, "Show all pinned runs on this grid.");
                 }
                 for pin in pins {
                     choose(ui, With::One(pin.number), "Show this pinned run as well.");

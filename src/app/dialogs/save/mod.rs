@@ -280,12 +280,12 @@ impl SaveDialog {
             ui.set_min_height(ABOUT);
             ui.label(RichText::new(self.what.about()).weak());
         });
-        let about = "The name of the file, in the folder below unless it contains one.";
+        let about = "The name of the file, in the folder below unless the name contains a folder.";
         row(ui, "File", about, |ui| {
             let edit = TextEdit::singleline(&mut self.name).id(file_id()).desired_width(300.0);
             named(ui.add(edit), "File").on_hover_text(about);
         });
-        row(ui, "Folder", "The folder of the file, unless its name contains one.", |ui| {
+        row(ui, "Folder", "The folder of the file, unless the name contains a folder.", |ui| {
             ui.add(egui::Label::new(self.folder.display().to_string()).truncate());
         });
         if self.what.figure().is_some() {
@@ -399,7 +399,7 @@ impl SaveDialog {
         let shown = self.preview.shown();
         ui.horizontal(|ui| {
             let copy = ui.add_enabled(shown.is_some(), egui::Button::new("Copy image"));
-            if copy.on_hover_text("Put the picture on the clipboard.").clicked()
+            if copy.on_hover_text("Copy the image to the clipboard.").clicked()
                 && let Some(PreviewedFigure { snapshots, view }) = shown.cloned()
             {
                 commands.push(Command::CopyImage(snapshots, view.into()));
@@ -407,9 +407,9 @@ impl SaveDialog {
             let copy = ui.add_enabled(shown.is_some(), egui::Button::new("Copy as command line"));
             let about = match shown.is_some_and(|shown| !shown.view.compared.is_empty()) {
                 true => {
-                    "Copy the command line that makes this figure again; it reads the other runs from the file, which must be saved first."
+                    "Copy the command line that reproduces this figure; it reads the other runs from the file, which must be saved first."
                 }
-                false => "Copy the command line that makes this figure again.",
+                false => "Copy the command line that reproduces this figure.",
             };
             if copy.on_hover_text(about).clicked()
                 && let Some(shown) = shown
@@ -511,10 +511,10 @@ fn file_id() -> egui::Id {
 
 /// The progress of an animation.
 fn progress(ui: &mut Ui, making: Making, commands: &mut Vec<Command>) {
-    let what = if making.is_drawing { "drawing frames" } else { "making cycles" };
+    let what = if making.is_drawing { "drawing frames" } else { "computing cycles" };
     ui.horizontal(|ui| {
         let bar = ProgressBar::new(making.share).text(what).desired_width(300.0);
-        ui.add(bar).on_hover_text("The animation is made on a thread of its own.");
+        ui.add(bar).on_hover_text("The animation is created in the background.");
         if ui.button("Stop").on_hover_text("Stop the animation; nothing is saved.").clicked() {
             commands.push(Command::StopFilm);
         }

@@ -16,7 +16,7 @@ const AGAIN: f64 = 0.4;
 
 /// A picture to be drawn.
 #[derive(Clone)]
-struct Job {
+struct PreviewJob {
     snapshot: Arc<Snapshot>,
     snapshot_request: SnapshotRequest,
     sources: Sources,
@@ -39,15 +39,15 @@ pub struct PreviewedFigure {
 
 /// The preview, and the thread that draws it, which ends when this is dropped.
 pub struct Preview {
-    jobs: Sender<Job>,
+    jobs: Sender<PreviewJob>,
     drawn: Receiver<Result<Drawn, String>>,
-    /// Set to stop what is made again for it.
+    /// Set to stop what is recomputed for it.
     closing: Arc<AtomicBool>,
     /// The last request to the worker, and when it was sent.
     asked: Option<(SnapshotRequest, f64)>,
     snapshot: Option<Arc<Snapshot>>,
     /// What the thread draws, or drew last.
-    drawing: Option<Job>,
+    drawing: Option<PreviewJob>,
     is_drawing: bool,
     texture: Option<TextureHandle>,
     shown: Option<PreviewedFigure>,
@@ -61,7 +61,7 @@ impl Drop for Preview {
     }
 }
 
-impl Job {
+impl PreviewJob {
     /// Whether it is of the same cycles as another.
     fn is_of(&self, other: &Self) -> bool {
         self.snapshot.id == other.snapshot.id
@@ -69,10 +69,10 @@ impl Job {
             && self.snapshot_request == other.snapshot_request
     }
 
-    /// Draws it. `before` was drawn last: what was made again for that is not made once more.
+    /// Draws it. `before` was drawn last: what was recomputed for that is not recomputed once more.
     fn draw(
         &self,
-        before: Option<&(Job, Arc<[Snapshot]>)>,
+        before: Option<&(PreviewJob, Arc<[Snapshot]>)>,
         cancel: &AtomicBool,
     ) -> Result<Drawn, String> {
         let snapshots = match before.filter(|(job, _)| self.is_of(job)) {
@@ -96,7 +96,7 @@ impl Job {
 
 impl Preview {
     pub fn new(context: &Context) -> Self {
-        let (jobs, waiting) = bounded::<Job>(1);
+        let (jobs, waiting) = bounded::<PreviewJob>(1);
         let (done, drawn) = bounded(1);
         let context = context.clone();
         let closing = Arc::new(AtomicBool::new(false));
@@ -200,9 +200,9 @@ impl Preview {
             let shape = snapshot.plan.problem.shape;
             let (snapshot, sources) = (Arc::clone(snapshot), sources.clone());
             let snapshot_request = view.snapshot_request(0, &shape);
-            let next = Job { snapshot, snapshot_request, sources, view: view.clone(), most };
+            let next = PreviewJob { snapshot, snapshot_request, sources, view: view.clone(), most };
             let is_same =
-                |job: &Job| next.is_of(job) && (&next.view, most) == (&job.view, job.most);
+                |job: &PreviewJob| next.is_of(job) && (&next.view, most) == (&job.view, job.most);
             if !self.drawing.as_ref().is_some_and(is_same) {
                 // It waits for the next job: the last one is done.
                 self.is_drawing = self.jobs.try_send(next.clone()).is_ok();

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An animation whose size is wanted.
 #[derive(Clone)]
-struct Job {
+struct SizeJob {
     path: PathBuf,
     view: ViewSpec,
     sources: Sources,
@@ -23,12 +23,12 @@ struct Job {
 
 /// The estimate, and the thread that makes it, which ends when this is dropped.
 pub struct SizeEstimate {
-    jobs: Sender<Job>,
+    jobs: Sender<SizeJob>,
     answers: Receiver<Result<FilmSize, String>>,
-    /// Set to stop what is made again for it.
+    /// Set to stop what is recomputed for it.
     closing: Arc<AtomicBool>,
     /// What the thread estimates, or estimated last.
-    latest: Option<Job>,
+    latest: Option<SizeJob>,
     is_busy: bool,
     size: Option<Result<FilmSize, String>>,
 }
@@ -39,9 +39,9 @@ impl Drop for SizeEstimate {
     }
 }
 
-impl Job {
-    /// Two frames in the middle of those that the run has come to; one, the newest iterate, where it has not come to
-    /// two of them.
+impl SizeJob {
+    /// Two frames in the middle of those that the run has reached; one, the newest iterate, where it has not
+    /// reached two of them.
     fn new(path: PathBuf, view: &ViewSpec, sources: &Sources, newest: &Arc<Snapshot>) -> Self {
         let all = view.frames.map(|frames| frames.cycles()).unwrap_or_default();
         let known = all.iter().take_while(|cycle| **cycle <= newest.cycle()).count();
@@ -53,7 +53,7 @@ impl Job {
         Self { path, view, sources, newest, cycles }
     }
 
-    /// Whether the answer to another is that to this: the run may have gone on, and the name may be another.
+    /// Whether the answer for another holds for this one: the run may have continued, and the name may differ.
     fn is_like(&self, other: &Self) -> bool {
         let kind = |job: &Self| FilmFile::of(&job.path).ok();
         // One frame is the newest iterate, whichever that is.
@@ -66,7 +66,9 @@ impl Job {
     }
 
     fn estimate(&self, cancel: &AtomicBool) -> Result<FilmSize, String> {
-        let Some(frames) = self.view.frames else { return Err("it is no animation".to_owned()) };
+        let Some(frames) = self.view.frames else {
+            return Err("it is not an animation".to_owned());
+        };
         let request = self.view.snapshot_request(0, &self.newest.plan.problem.shape);
         let mut runs: Vec<Vec<Snapshot>> = Vec::new();
         for &cycle in &self.cycles {
@@ -86,7 +88,7 @@ impl Job {
 
 impl SizeEstimate {
     pub fn new(context: &Context) -> Self {
-        let (jobs, waiting) = bounded::<Job>(1);
+        let (jobs, waiting) = bounded::<SizeJob>(1);
         let (done, answers) = bounded(1);
         let context = context.clone();
         let closing = Arc::new(AtomicBool::new(false));
@@ -100,7 +102,7 @@ impl SizeEstimate {
                     context.request_repaint();
                 }
             });
-        let size = spawned.err().map(|error| Err(format!("the system gives no thread: {error}")));
+        let size = spawned.err().map(|error| Err(format!("no thread could be started: {error}")));
         Self { jobs, answers, closing, latest: None, is_busy: false, size }
     }
 
@@ -118,7 +120,7 @@ impl SizeEstimate {
         if self.is_busy {
             return;
         }
-        let next = Job::new(path, view, sources, newest);
+        let next = SizeJob::new(path, view, sources, newest);
         if self.latest.as_ref().is_none_or(|latest| !next.is_like(latest)) {
             self.is_busy = self.jobs.try_send(next.clone()).is_ok();
             self.latest = Some(next);
@@ -126,7 +128,7 @@ impl SizeEstimate {
         }
     }
 
-    /// What is known of the size of an animation of so many frames.
+    /// What is known of the size of an animation with this many frames.
     pub fn text(&self, frames: usize) -> String {
         let frames_text = counted(frames as u64, "frame");
         match &self.size {

@@ -26,7 +26,7 @@ pub fn ui(ui: &mut Ui, travel: Travel, shown: u64, latest: u64) -> Option<Travel
         rect.left() + HEAD + 2.0..=rect.right() - HEAD - 2.0,
         middle - RAIL / 2.0..=middle + RAIL / 2.0,
     );
-    let scale = Scale { rail, latest };
+    let scale = CycleScale { rail, latest };
     let mut to = None;
     // The shown cycle.
     let area = Rect::from_min_max(rect.min, egui::pos2(rect.right(), rail.bottom() + 3.0));
@@ -65,12 +65,12 @@ pub fn ui(ui: &mut Ui, travel: Travel, shown: u64, latest: u64) -> Option<Travel
 }
 
 /// Cycles along the rail.
-struct Scale {
+struct CycleScale {
     rail: Rect,
     latest: u64,
 }
 
-impl Scale {
+impl CycleScale {
     fn x(&self, cycle: u64) -> f32 {
         let part = cycle as f64 / self.latest.max(1) as f64;
         self.rail.left() + self.rail.width() * part as f32
@@ -83,7 +83,7 @@ impl Scale {
 }
 
 /// Where a handle is dragged, or is put by assistive technology.
-fn moved(ui: &Ui, handle: &Response, scale: &Scale, value: u64, name: &str) -> Option<u64> {
+fn moved(ui: &Ui, handle: &Response, scale: &CycleScale, value: u64, name: &str) -> Option<u64> {
     handle.widget_info(|| WidgetInfo::slider(scale.latest > 0, value as f64, name));
     ui.ctx().accesskit_node_builder(handle.id, |node| {
         node.set_min_numeric_value(0.0);
@@ -105,8 +105,8 @@ fn moved(ui: &Ui, handle: &Response, scale: &Scale, value: u64, name: &str) -> O
     (scale.latest > 0 && cycle != value).then_some(cycle.min(scale.latest))
 }
 
-fn paint(ui: &Ui, scale: &Scale, travel: Travel, shown: u64, handles: [bool; 2]) {
-    let Scale { rail, latest } = scale;
+fn paint(ui: &Ui, scale: &CycleScale, travel: Travel, shown: u64, handles: [bool; 2]) {
+    let CycleScale { rail, latest } = scale;
     let painter = ui.painter();
     let visuals = ui.visuals();
     let round = CornerRadius::same(3);

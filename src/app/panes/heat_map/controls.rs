@@ -121,7 +121,7 @@ fn range(ui: &mut Ui, colours: &mut Colours, shown: Option<Range>) {
         RangeMode::Follow => "range: follow",
         RangeMode::ThisFrame => "range: this frame",
         RangeMode::WholeRun => "range: whole run",
-        RangeMode::Locked(_) => "range: hold",
+        RangeMode::Locked(_) => "range: locked",
     };
     let combo = ComboBox::from_id_salt("range").width(132.0).selected_text(text);
     let response = combo.show_ui(ui, |ui| {
@@ -130,7 +130,7 @@ fn range(ui: &mut Ui, colours: &mut Colours, shown: Option<Range>) {
         }
         let about = "Keep the current range, for this run and the next.";
         let locked = matches!(colours.range, RangeMode::Locked(_));
-        if explained(ui.selectable_label(locked, "hold"), about).clicked()
+        if explained(ui.selectable_label(locked, "locked"), about).clicked()
             && let Some(range) = shown
         {
             colours.range = RangeMode::Locked(range);

@@ -421,7 +421,7 @@ fn waiting(ui: &Ui, area: Rect, report: &Report) {
         (Some(why), _) => why.to_owned(),
         (_, None) if field == FieldKind::Error => "computing the exact solution …".to_owned(),
         (_, Some(part)) => {
-            format!("making Jacobi's sweeps for comparison … {:.0} %", part * 100.0)
+            format!("computing Jacobi's sweeps for comparison … {:.0} %", part * 100.0)
         }
         _ => String::new(),
     };

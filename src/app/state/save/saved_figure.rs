@@ -5,7 +5,7 @@ use crate::app::state::save::what::What;
 use crate::picture::{DPI, FONT_SIZES, FigureKind, FigureSpec, LARGEST_SIDE, SMALLEST_SIDE, Theme};
 use serde::{Deserialize, Serialize};
 
-/// Endings of figures that are no films.
+/// Extensions of figures that are not animations.
 const ENDINGS: [&str; 4] = ["png", "svg", "pdf", "csv"];
 
 /// The kind, the theme and the size of a figure, as they are remembered.
@@ -14,7 +14,7 @@ const ENDINGS: [&str; 4] = ["png", "svg", "pdf", "csv"];
 pub struct SavedFigure {
     /// The name of its kind.
     kind: String,
-    /// The ending of its file.
+    /// The extension of its file.
     pub ending: String,
     size: [u32; 2],
     dpi: f64,
@@ -25,7 +25,7 @@ pub struct SavedFigure {
 }
 
 impl SavedFigure {
-    /// Of a file that is saved; `None` if it is no figure.
+    /// Of a file that is saved; `None` if it is not a figure.
     pub fn of(request: &SaveRequest) -> Option<Self> {
         let kind = request.what.figure()?;
         let FigureSpec { size, dpi, font, theme, annotations, .. } = request.view.figure;

@@ -47,13 +47,13 @@ impl Sources {
         }
     }
 
-    /// How many sweeps of Jacobi's iteration are made beside the run where that is repeated: as many
+    /// How many sweeps of Jacobi's iteration are made alongside the run where that is repeated: as many
     /// as it makes, if any do.
     pub fn classic(&self, view: &ViewSpec) -> Option<u64> {
         (self.has_reference && view.uses().reference).then_some(u64::MAX)
     }
 
-    /// The same at this cycle, made again, in the place of the one that the window shows.
+    /// The same at this cycle, recomputed, in place of the one that the window shows.
     pub fn at(&self, cycle: u64) -> Self {
         Self { back: Some(cycle), ..self.clone() }
     }
@@ -61,7 +61,7 @@ impl Sources {
     /// Takes what the figure shows: of the run, and of the pinned ones after it.
     ///
     /// # Errors
-    /// A sentence that says why it cannot be drawn, or made again.
+    /// A sentence that says why it cannot be drawn or recomputed.
     pub fn snapshots(
         &self,
         newest: &Snapshot,

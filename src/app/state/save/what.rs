@@ -17,7 +17,7 @@ pub enum What {
 }
 
 impl What {
-    /// The files that are no figures.
+    /// The files that are not figures.
     const OTHERS: [Self; 3] = [Self::Field, Self::Iterate, Self::Run];
 
     /// All of them, in the order of the dialog.
@@ -56,7 +56,7 @@ impl What {
                     .to_owned()
             }
             Self::Run => {
-                "A small TOML file that makes the run again: open it, or use it as --run.".to_owned()
+                "A small TOML file that reproduces the run: open it, or use it as --run.".to_owned()
             }
         }
     }

@@ -5,7 +5,7 @@ use super::super::output::Formats;
 use super::super::table::{Table, csv, known, percent};
 use super::Row;
 use crate::picture::{digits, grouped};
-use crate::run::papers::Experiment;
+use crate::run::papers::PublishedExperiment;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -53,7 +53,8 @@ impl Record {
     fn lines(&self) -> impl Iterator<Item = Line> {
         self.rows.iter().map(|row| {
             let experiment = row.experiment;
-            let &Experiment { source, preset, published_ms, published_speedup, .. } = experiment;
+            let &PublishedExperiment { source, preset, published_ms, published_speedup, .. } =
+                experiment;
             let measured = row.measured.as_ref();
             let solver = measured.map(|measured| measured.solver);
             let cycles = measured.map_or(experiment.cycles, |measured| measured.cycles);

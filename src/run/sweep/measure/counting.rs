@@ -106,7 +106,7 @@ pub(in crate::run::sweep) fn count_side_by_side(
             (plan, thread.spawn_scoped(scope, move || on_one_thread(plan)))
         });
         let spawned: Vec<_> = spawned.collect();
-        // If the system gives no thread, this one does the work.
+        // If no thread can be started, this one does the work.
         let counts = spawned.into_iter().map(|(plan, thread)| match thread {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => on_one_thread(plan),

@@ -5,7 +5,7 @@ use crate::solver::{NormRequest, Solver, SolverError};
 /// Seconds of cycles in a repeat: far more than the resolution of the clock.
 pub const REPEAT: f64 = 4e-3;
 
-/// Makes cycles for at least `seconds`, and gives the mean seconds per cycle by the solver's clock.
+/// Makes cycles for at least `seconds`, and returns the mean seconds per cycle by the solver's clock.
 ///
 /// # Errors
 /// [`SolverError`] if the solver fails.

@@ -10,7 +10,7 @@
 //!
 //! Where a cycle is exact, this is Jacobi's iteration and the number is exact, too; elsewhere it is good as
 //! long as the waves that are left are long compared with a tile. Where they are not, where the modes are
-//! not sines, and where the stopping rule is the largest change, cycles are counted on two smaller grids
+//! not sines, and where the stopping rule is the largest update, cycles are counted on two smaller grids
 //! and extrapolated.
 
 use super::effective_sweeps::{EffectiveSweeps, effective_sweeps};
@@ -287,7 +287,7 @@ fn smaller_grids(run: &RunSpec) -> Option<(usize, [(usize, RunSpec); 2])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::papers::{EXPERIMENTS, How};
+    use crate::run::papers::{EXPERIMENTS, ExperimentMethod};
     use crate::run::sweep::measure::count;
     use crate::run::sweep::stepping::finish;
 
@@ -310,7 +310,7 @@ mod tests {
         let predictor = CyclePredictor::default();
         let mut errors = Vec::new();
         for experiment in EXPERIMENTS {
-            let How::Tiled { tile, k, overlap } = experiment.how else {
+            let ExperimentMethod::Tiled { tile, k, overlap } = experiment.how else {
                 continue;
             };
             let mut spec = experiment.run();

@@ -17,10 +17,10 @@ use std::task::Poll;
 pub(in crate::run) struct CellMeasurement {
     setting: Setting,
     row: SweepRow,
-    phase: Phase,
+    phase: CellPhase,
 }
 
-enum Phase {
+enum CellPhase {
     CannotRun(String),
     Begin(Arc<Plan>),
     Count(Arc<Plan>, Box<Counting>),
@@ -35,7 +35,7 @@ impl CellMeasurement {
         let setting = cell.setting;
         let mut row = sweep.outline().empty_row(&setting);
         let phase = match &cell.cannot_run {
-            Some(why) => Phase::CannotRun(why.clone()),
+            Some(why) => CellPhase::CannotRun(why.clone()),
             None => {
                 let plan = Arc::new(sweep.plan(&setting)?);
                 if let Place::Cuda { kernel, .. } = plan.place
@@ -43,14 +43,14 @@ impl CellMeasurement {
                 {
                     kernel.name().clone_into(&mut row.kernel);
                 }
-                Phase::Begin(plan)
+                CellPhase::Begin(plan)
             }
         };
         Ok(Self { setting, row, phase })
     }
 
     /// # Errors
-    /// [`MeasureError`] if the solver fails. That a kernel rejects the setting is no error: the row says so.
+    /// [`MeasureError`] if the solver fails. That a kernel rejects the setting is not an error: the row says so.
     pub fn step(
         &mut self,
         sweep: &mut Sweep,
@@ -71,34 +71,34 @@ impl CellMeasurement {
         should_stop: ShouldStop<'_>,
     ) -> Result<Poll<SweepRow>, SolverError> {
         match &mut self.phase {
-            Phase::CannotRun(reason) => {
+            CellPhase::CannotRun(reason) => {
                 return Ok(Poll::Ready(self.row.clone().cannot_run(reason.clone())));
             }
-            Phase::Begin(plan) => {
+            CellPhase::Begin(plan) => {
                 let plan = Arc::clone(plan);
                 let counts = sweep.spec().measures(Measure::Cycles);
                 self.phase = if counts && sweep.cache.get(&plan.spec).is_none() {
                     let counting = Counting::new(&plan)?;
-                    Phase::Count(plan, Box::new(counting))
+                    CellPhase::Count(plan, Box::new(counting))
                 } else {
                     after_count(sweep, plan)?
                 };
             }
-            Phase::Count(plan, counting) => {
+            CellPhase::Count(plan, counting) => {
                 if let Poll::Ready(count) = counting.step()? {
                     let plan = Arc::clone(plan);
                     sweep.cache.insert(&plan.spec, count);
                     self.phase = after_count(sweep, plan)?;
                 }
             }
-            Phase::Time(plan, timing) => {
+            CellPhase::Time(plan, timing) => {
                 if let Poll::Ready(timed) = sweep.step_timing(plan, timing)? {
                     let plan = Arc::clone(plan);
                     let predicting = Predicting::new(&plan);
-                    self.phase = Phase::Predict(plan, Some(timed), predicting);
+                    self.phase = CellPhase::Predict(plan, Some(timed), predicting);
                 }
             }
-            Phase::Predict(plan, timed, predicting) => {
+            CellPhase::Predict(plan, timed, predicting) => {
                 let prediction = match predicting {
                     Some(predicting) => predicting.step(&sweep.predictor, should_stop)?,
                     None => Poll::Ready(None),
@@ -134,12 +134,12 @@ impl CellMeasurement {
 }
 
 /// What follows the count: the timing, where times are measured.
-fn after_count(sweep: &Sweep, plan: Arc<Plan>) -> Result<Phase, SolverError> {
+fn after_count(sweep: &Sweep, plan: Arc<Plan>) -> Result<CellPhase, SolverError> {
     Ok(if sweep.spec().measures(Measure::Time) {
         let timing = Timing::new(&plan, BUDGET)?;
-        Phase::Time(plan, timing)
+        CellPhase::Time(plan, timing)
     } else {
         let predicting = Predicting::new(&plan);
-        Phase::Predict(plan, None, predicting)
+        CellPhase::Predict(plan, None, predicting)
     })
 }

@@ -94,7 +94,7 @@ impl<R: Real> PlaneWork<'_, R> {
                 height,
             };
             let (weights, dim) = (&self.system.weights, shape.dim());
-            parts.push(Part { weights, dim, level: self.level, block, out });
+            parts.push(PlanePart { weights, dim, level: self.level, block, out });
         };
         match shape.dim() {
             1 => {
@@ -161,7 +161,7 @@ fn copy<R: Real>(team: &Team, from: &[R], to: &mut [R]) {
 }
 
 /// Points that one task updates.
-struct Part<'a, R> {
+struct PlanePart<'a, R> {
     weights: &'a Weights<R>,
     dim: usize,
     level: Level,
@@ -169,7 +169,7 @@ struct Part<'a, R> {
     out: &'a mut [R],
 }
 
-impl<R: Real> Task for Part<'_, R> {
+impl<R: Real> Task for PlanePart<'_, R> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -177,7 +177,7 @@ impl<R: Real> Task for Part<'_, R> {
     }
 }
 
-impl<R: Real> WithUpdate<R> for Part<'_, R> {
+impl<R: Real> WithUpdate<R> for PlanePart<'_, R> {
     type Output = ();
     #[inline(always)]
     fn with<U: Update<R>>(self, update: U) {

@@ -184,7 +184,7 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
         self.kernel
     }
 
-    /// What it takes of the GPU.
+    /// The resources of the GPU that it uses.
     pub fn footprint(&self) -> Footprint {
         self.launch.footprint()
     }

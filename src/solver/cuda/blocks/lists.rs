@@ -301,7 +301,7 @@ mod tests {
         let tiling = AxisTiling::blocks(96, 96, 0).unwrap();
         let blocks: Vec<_> = computed_rows(&matrix, &tiling).collect();
         let lengths = Lengths::new(&system, &blocks, Split::Apart);
-        // Two entries a row, and the full row in the last warp only.
+        // Two entries per row, and the full row in the last warp only.
         assert_eq!(lengths.inside.0, [0, 2, 4, 4 + 95]);
         assert_eq!(lengths.outside.0, [0, 0, 0, 0]);
     }

@@ -58,14 +58,14 @@ static ONE_SWEEP: BlocksType = BlocksType { function: "one_sweep", split: Split:
 
 /// The threads of a block and its bytes of shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Size {
+struct BlockSize {
     threads: u32,
     bytes: usize,
 }
 
 impl BlocksType {
     /// The size of the block of threads for blocks of at most `rows` rows; `None` if they are too many.
-    fn size(&self, rows: usize, precision: Precision, shared_bytes: usize) -> Option<Size> {
+    fn size(&self, rows: usize, precision: Precision, shared_bytes: usize) -> Option<BlockSize> {
         let warps = rows.div_ceil(WARP as usize).max(1);
         let threads = (warps * WARP as usize).min(MOST_THREADS);
         let bytes = self.arrays * rows * precision.bytes();
@@ -73,7 +73,7 @@ impl BlocksType {
         let fits = bytes + NORMS_BYTES <= shared_bytes
             && (self.split != Split::Apart || rows <= MOST_PLACES)
             && (!self.has_thread_per_row || rows <= threads);
-        fits.then_some(Size { threads: threads as u32, bytes })
+        fits.then_some(BlockSize { threads: threads as u32, bytes })
     }
 }
 
@@ -105,7 +105,7 @@ fn choose(
     rows: usize,
     precision: Precision,
     shared_bytes: usize,
-) -> Result<(&'static str, &'static BlocksType, Size), Refused> {
+) -> Result<(&'static str, &'static BlocksType, BlockSize), Refused> {
     let mut accepting = KERNELS.iter().filter_map(|row| {
         let Build::Blocks(kernel) = row.build else { return None };
         Some((row.name, kernel, kernel.size(rows, precision, shared_bytes)?))
@@ -126,7 +126,7 @@ struct Cut {
     name: &'static str,
     sweeps: usize,
     blocks: Vec<BlockRows>,
-    size: Size,
+    size: BlockSize,
     /// Rows of the largest block.
     most_rows: usize,
 }
@@ -159,7 +159,7 @@ impl Cut {
         let is_classic = matches!(method, Method::Classic);
         let choose = |rows| match is_classic {
             true => {
-                let size = Size { threads: ROWS_OF_A_SWEEP as u32, bytes: 0 };
+                let size = BlockSize { threads: ROWS_OF_A_SWEEP as u32, bytes: 0 };
                 Ok((Kernel::CLASSIC.name(), &CLASSIC, size))
             }
             false => choose(chosen, rows, precision, shared_bytes),
@@ -184,9 +184,9 @@ mod tests {
     #[test]
     fn sizes_of_blocks() {
         let size = |kernel: &BlocksType, rows| kernel.size(rows, Precision::F64, 227 * 1024);
-        assert_eq!(size(&HOISTED, 256), Some(Size { threads: 256, bytes: 3 * 256 * 8 }));
-        assert_eq!(size(&ROWS, 1), Some(Size { threads: 32, bytes: 2 * 8 }));
-        assert_eq!(size(&ROWS, 5000), Some(Size { threads: 1024, bytes: 2 * 5000 * 8 }));
+        assert_eq!(size(&HOISTED, 256), Some(BlockSize { threads: 256, bytes: 3 * 256 * 8 }));
+        assert_eq!(size(&ROWS, 1), Some(BlockSize { threads: 32, bytes: 2 * 8 }));
+        assert_eq!(size(&ROWS, 5000), Some(BlockSize { threads: 1024, bytes: 2 * 5000 * 8 }));
         assert_eq!((size(&RESIDENT, 1025), size(&HOISTED, 10_000)), (None, None));
         assert!(size(&RESIDENT, 1024).is_some() && size(&REORGANISED, 10_000).is_some());
         assert_eq!(ONE_SWEEP.size(70_000, Precision::F32, 227 * 1024), None);
