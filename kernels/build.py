@@ -32,7 +32,8 @@ OPTIONS = ["--std=c++17", "--fmad=false"]
 
 PRECISIONS = {"f32": 32, "f64": 64}
 # In the order of FORM in stencil.cuh.
-FORMS = ["1d-isotropic", "1d-general", "2d-isotropic", "2d-per-axis", "2d-general"]
+FORMS = ["1d-isotropic", "1d-general", "1d-per-point"]
+FORMS += ["2d-isotropic", "2d-per-axis", "2d-general", "2d-per-point"]
 FORMS += ["3d-isotropic", "3d-per-axis", "3d-general", "matrix"]
 
 # Variants resemble each other, so the dictionary is as large as a file; the program needs as much memory to read it.
@@ -48,7 +49,7 @@ CACHE = os.path.join(os.path.dirname(HERE), "target", "nvrtc")
 
 class Kernel:
     """A source file, and what its line `// Variants: …` says: the dimensions of the grids it is compiled for, or
-    `matrix`, one precision or both, and one architecture or any. `any` stands for a file that depends on neither."""
+    `matrix`, whether it takes rows `per-point`, one precision or both, and one architecture or any. `any` stands for a file that depends on neither."""
 
     def __init__(self, path):
         self.name = os.path.splitext(os.path.basename(path))[0]
@@ -56,7 +57,8 @@ class Kernel:
         if not line:
             sys.exit(f"{self.name}.cu has no line `// Variants: …`")
         words = line[1].split()
-        forms = [form for form in FORMS if form.split("-")[0] in words]
+        taken = lambda form: "per-point" in words or not form.endswith("per-point")
+        forms = [form for form in FORMS if form.split("-")[0] in words and taken(form)]
         precisions = [name for name in PRECISIONS if name in words] or list(PRECISIONS)
         real = [word for word in words if word.startswith("sm_")]
         self.ptx_for = real[0].replace("sm_", "compute_") if real else PTX_FOR_ANY

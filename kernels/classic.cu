@@ -1,5 +1,5 @@
 // Jacobi's iteration: one sweep over the whole grid through global memory.
-// Variants: 1d 2d
+// Variants: 1d 2d per-point
 #include "lanes.cuh"
 #include "norms.cuh"
 
@@ -13,7 +13,7 @@ extern "C" __global__ void __launch_bounds__(1024) sweep(const __grid_constant__
         long long at = row * pitch + i;
         const real *u = a.from + at;
         real y_prev = IS_2D ? load<0>(u - pitch) : real(0), y_next = IS_2D ? load<0>(u + pitch) : real(0);
-        a.to[at] = update(a.weights, load<-1>(u), load<1>(u), y_prev, y_next, load<0>(a.g + at));
+        a.to[at] = update(a.weights.at(at), load<-1>(u), load<1>(u), y_prev, y_next, load<0>(a.g + at));
     }
 }
 
@@ -32,9 +32,10 @@ extern "C" __global__ void __launch_bounds__(1024) sweep_measured(const __grid_c
         int rows = min(a.grid.rows - first, ROWS);
         auto measure = [&](int row, real y_prev, real own, real y_next) {
             const real *at = column + row * a.grid.pitch;
-            real value = update(a.weights, load<-1>(at), load<1>(at), y_prev, y_next, load<0>(g + row * a.grid.pitch));
-            a.to[at - a.from] = value;
-            add_square(norms.squares, value - own);
+            long long index = at - a.from;
+            real value = update(a.weights.at(index), load<-1>(at), load<1>(at), y_prev, y_next, load<0>(g + row * a.grid.pitch));
+            a.to[index] = value;
+            add_square(norms.squares, a.weights.measured(value - own, index));
         };
         if (rows == ROWS) {
             // All are requested before the first is used.

@@ -16,15 +16,16 @@ struct RightHandSide {
 
 static_assert(sizeof(RightHandSide) == 16);
 
-/// The update u1 - u0 that a sweep would make.
-__device__ __forceinline__ real sweep_change(const real *u, const RightHandSide &g, const Grid &grid,
+/// The update u1 - u0 that a sweep would make; the residual, where rows have diagonals of their own.
+__device__ __forceinline__ double sweep_change(const real *u, const RightHandSide &g, const Grid &grid,
                                              const Weights &weights, long long at) {
     real y_prev = IS_2D ? u[at - grid.pitch] : 0, y_next = IS_2D ? u[at + grid.pitch] : 0;
 #if FORM >= FORM_3D_ISOTROPIC
     real z_prev = u[at - grid.plane_pitch], z_next = u[at + grid.plane_pitch];
     return update(weights, u[at - 1], u[at + 1], y_prev, y_next, z_prev, z_next, g.at(at)) - u[at];
 #else
-    return update(weights, u[at - 1], u[at + 1], y_prev, y_next, g.at(at)) - u[at];
+    real value = update(weights.at(at), u[at - 1], u[at + 1], y_prev, y_next, g.at(at));
+    return weights.measured(value - u[at], at);
 #endif
 }
 
@@ -36,7 +37,7 @@ __device__ __forceinline__ double field_value(int quantity, const real *u, const
                                               long long at) {
     double value;
     if (quantity == RESIDUAL) {
-        value = double(sweep_change(u, g, grid, weights, at)) * diagonal;
+        value = sweep_change(u, g, grid, weights, at) * diagonal;
     } else if (quantity == SOLUTION) {
         value = u[at];
     } else if (quantity == MINUS_DOUBLE) {

@@ -1,5 +1,5 @@
 // A field at single points.
-// Variants: 1d 2d 3d
+// Variants: 1d 2d 3d per-point
 #include "field.cuh"
 
 /// The values of a field at the given indices of its array.

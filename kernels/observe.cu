@@ -1,6 +1,6 @@
 // Observations of an iterate: norms by a pass of their own, the share of the residual near tile borders, and
 // fields downsampled for a picture.
-// Variants: 1d 2d 3d
+// Variants: 1d 2d 3d per-point
 #include "field.cuh"
 #include "norms.cuh"
 #include "ranks.cuh"
@@ -175,6 +175,7 @@ __device__ __forceinline__ void residual_samples(
         int end = min(y + window.block_y, strip.end);
         for (int row = y; row < end; row += TOGETHER) {
             real arrived[TOGETHER], x_prev[TOGETHER], x_next[TOGETHER], sides[SAME ? 1 : TOGETHER];
+            long long first = at;
             if (SAME) sides[0] = *g.values;
 #pragma unroll
             for (int n = 0; n < TOGETHER; n++) {
@@ -194,8 +195,9 @@ __device__ __forceinline__ void residual_samples(
                 if (!IS_2D) here = arrived[n];
                 real y_next = IS_2D ? arrived[n] : 0;
                 real side = sides[SAME ? 0 : n];
-                real change = update(weights, x_prev[n], x_next[n], y_prev, y_next, side) - here;
-                double value = double(change) * diagonal;
+                long long point = first + n * grid.pitch;
+                real change = update(weights.at(point), x_prev[n], x_next[n], y_prev, y_next, side) - here;
+                double value = weights.measured(change, point) * diagonal;
                 add_square(squares, value);
                 add_square_if(is_near_column || near_mask >> n & 1, near, value);
                 largest = max(largest, rank_of(value));
@@ -210,7 +212,8 @@ __device__ __forceinline__ void residual_samples(
     if (threadIdx.x == 0) parts[blockIdx.x] = norms;
 }
 
-/// `residual_samples` where g is the same everywhere.
+#if !PER_POINT
+/// `residual_samples` where g is the same everywhere, which it is not where diagonals differ.
 extern "C" __global__ void __launch_bounds__(256, 3)
     residual_samples_same(const real *u, RightHandSide g, Grid grid, Weights weights, double diagonal,
                           Window window, int together, unsigned long long *ranks,
@@ -221,6 +224,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     residual_samples<true, ROWS>(u, g, grid, weights, diagonal, window, together, ranks, near_columns,
                               near_rows, parts);
 }
+#endif
 
 /// `residual_samples` where g varies.
 extern "C" __global__ void __launch_bounds__(256, 3)

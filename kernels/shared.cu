@@ -5,7 +5,7 @@
 //
 // Shared memory: two copies of the tile with its halo, which sweeps go back and forth between, and its
 // right-hand side, unless threads keep that in registers.
-// Variants: 1d 2d
+// Variants: 1d 2d per-point
 #include "norms.cuh"
 
 constexpr int HALO_ROWS = IS_2D ? 1 : 0;
@@ -95,12 +95,14 @@ template <int POINTS, bool KEEPS_G> __device__ __forceinline__ void cycle(const 
     long long origin = Tile(a).origin;
     int g_here = 2 * copy + column.y * width + column.x;
     real u[POINTS], g[POINTS];
+    KeptWeights<POINTS> weights;
     if (column.exists) {
         long long first = origin + (long long)column.y * pitch + column.x;
 #pragma unroll
         for (int j = 0; j < POINTS; j++) {
             u[j] = __ldg(a.from + first + (long long)j * pitch);
             g[j] = __ldg(a.g + first + (long long)j * pitch);
+            weights.load(a.weights, j, first + (long long)j * pitch);
         }
     }
     auto load_halo = [&](int x, int y) {
@@ -142,8 +144,13 @@ template <int POINTS, bool KEEPS_G> __device__ __forceinline__ void cycle(const 
             for (int j = 0; j < POINTS; j++) {
                 real own = u[j], y_next = j + 1 < POINTS ? u[j + 1] : last;
                 real x_prev = values[here + j * stride - 1], x_next = values[here + j * stride + 1];
-                u[j] = update(a.weights, x_prev, x_next, y_prev, y_next, KEEPS_G ? g[j] : values[g_here + j * width]);
-                if (is_measured) add_square_if(owned & 1u << j, sum, u[j] - own);
+                u[j] = update(weights.of(a.weights, j), x_prev, x_next, y_prev, y_next,
+                              KEEPS_G ? g[j] : values[g_here + j * width]);
+                if (is_measured) {
+                    // Computed anew, to save registers during the other sweeps.
+                    long long at = PER_POINT ? Tile(a).origin + (long long)(column.y + j) * pitch + column.x : 0;
+                    add_square_if(owned & 1u << j, sum, a.weights.measured(u[j] - own, at));
+                }
                 y_prev = own;
             }
             // Only now: the compiler does not know that the two copies do not overlap, and would wait for
@@ -180,8 +187,11 @@ template <int POINTS, bool KEEPS_G> __device__ __forceinline__ void cycle(const 
         cycle<POINTS, KEEPS_G>(arguments);                                                             \
     }
 
-KERNEL(one_point, 1, true, 1024, 2)
-#if FORM >= FORM_2D_ISOTROPIC
+/// Blocks of a multiprocessor: rows of their own take the registers of one.
+constexpr int BLOCKS = PER_POINT ? 1 : 2;
+
+KERNEL(one_point, 1, true, 1024, BLOCKS)
+#if FORM >= FORM_2D_ISOTROPIC && !PER_POINT
 KERNEL(eight_points, 8, true, 512, 2)
 KERNEL(twelve_points, 12, false, 768, 1)
 #endif
@@ -197,7 +207,7 @@ template <typename Point> __device__ __forceinline__ void for_each(int width, in
 }
 
 /// One cycle of a tile with more points than a block has threads, wide and flat.
-extern "C" __global__ void __launch_bounds__(1024, 2) any_tile(const CycleArguments a) {
+extern "C" __global__ void __launch_bounds__(1024, BLOCKS) any_tile(const CycleArguments a) {
     // Indices, as in `cycle`.
     real *values = reinterpret_cast<real *>(memory);
     int width = a.x.tile, height = IS_2D ? a.y.tile : 1;
@@ -224,7 +234,8 @@ extern "C" __global__ void __launch_bounds__(1024, 2) any_tile(const CycleArgume
             const real *own = values + here + at;
             real y_prev = IS_2D ? own[-stride] : real(0), y_next = IS_2D ? own[stride] : real(0);
             values[copy - here + at] =
-                update(a.weights, own[-1], own[1], y_prev, y_next, values[g_here + y * width + x]);
+                update(a.weights.at(origin + y * a.grid.pitch + x), own[-1], own[1], y_prev, y_next,
+                       values[g_here + y * width + x]);
         });
         __syncthreads();
         here = copy - here;
@@ -234,7 +245,9 @@ extern "C" __global__ void __launch_bounds__(1024, 2) any_tile(const CycleArgume
             Tile tile(a);
             for_each(width, height, [&](int x, int y) {
                 int at = index(x, y);
-                if (tile.owns(x, y)) add_square(norms.squares, values[here + at] - values[copy - here + at]);
+                real change = values[here + at] - values[copy - here + at];
+                long long point = tile.origin + y * a.grid.pitch + x;
+                if (tile.owns(x, y)) add_square(norms.squares, a.weights.measured(change, point));
             });
             norms = of_block(norms);
             if (threadIdx.x == 0 && threadIdx.y == 0) a.squares[blockIdx.x] = norms.squares;

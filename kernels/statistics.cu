@@ -1,6 +1,6 @@
 // Statistics of a field over its tiles: histograms of the magnitude by distance from a tile border, and the mean
 // tile. The constants below, and the order of the sums, are those of `solver/statistics.rs`.
-// Variants: 1d 2d 3d
+// Variants: 1d 2d 3d per-point
 #include "field.cuh"
 
 /// Bins of a histogram: the first 11 bits of a magnitude after the sign.

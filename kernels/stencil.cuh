@@ -8,14 +8,19 @@
 
 #define FORM_1D_ISOTROPIC 0
 #define FORM_1D_GENERAL 1
-#define FORM_2D_ISOTROPIC 2
-#define FORM_2D_PER_AXIS 3
-#define FORM_2D_GENERAL 4
-#define FORM_3D_ISOTROPIC 5
-#define FORM_3D_PER_AXIS 6
-#define FORM_3D_GENERAL 7
+#define FORM_1D_PER_POINT 2
+#define FORM_2D_ISOTROPIC 3
+#define FORM_2D_PER_AXIS 4
+#define FORM_2D_GENERAL 5
+#define FORM_2D_PER_POINT 6
+#define FORM_3D_ISOTROPIC 7
+#define FORM_3D_PER_AXIS 8
+#define FORM_3D_GENERAL 9
 // A sparse matrix, which has no stencil.
-#define FORM_MATRIX 8
+#define FORM_MATRIX 10
+
+// Whether every point has a row of its own.
+#define PER_POINT (FORM == FORM_1D_PER_POINT || FORM == FORM_2D_PER_POINT)
 
 #if REAL_BITS == 64
 typedef double real;
@@ -31,12 +36,62 @@ constexpr bool IS_2D = FORM >= FORM_2D_ISOTROPIC && FORM <= FORM_3D_GENERAL;
 constexpr int WARP = 32;
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-/// w_i = -a_i / d, of the neighbours before and after a point along each axis. An isotropic form
+#if PER_POINT
+/// w_i = -a_i / d of one point.
+struct PointWeights {
+    real x_prev, x_next, y_prev, y_next;
+};
+
+/// The rows of all points, in arrays that are laid out as the iterate: the weights in the order of `PointWeights`,
+/// as many as there are neighbours, and the diagonal. `rows` points to the first interior point of the first array,
+/// and arrays lie `distance` apart. `WeightsArgument` in `solver/cuda/arguments.rs` has the same layout.
+struct Weights {
+    const real *rows;
+    long long distance;
+#if REAL_BITS == 64
+    long long unused[2];
+#endif
+
+    /// Those of the point at an index of the iterate.
+    __device__ __forceinline__ PointWeights at(long long at) const {
+        const real *row = rows + at;
+        PointWeights weights = {__ldg(row), __ldg(row + distance), 0, 0};
+        if (IS_2D) weights.y_prev = __ldg(row + 2 * distance), weights.y_next = __ldg(row + 3 * distance);
+        return weights;
+    }
+
+    /// What u1 - u0 of the point adds to the norms of the residual: the residual itself.
+    __device__ __forceinline__ double measured(real change, long long at) const {
+        return double(change) * double(__ldg(rows + (IS_2D ? 4 : 2) * distance + at));
+    }
+};
+#else
+/// w_i = -a_i / d, of the neighbours before and after any point along each axis. An isotropic form
 /// uses `x_prev` alone, a form per axis `x_prev`, `y_prev` and `z_prev`.
 struct Weights {
     real x_prev, x_next, y_prev, y_next;
 #if FORM >= FORM_3D_ISOTROPIC
     real z_prev, z_next;
+#endif
+
+    __device__ __forceinline__ const Weights &at(long long) const { return *this; }
+
+    /// What u1 - u0 of a point adds to the norms of the residual, which are multiplied by the diagonal at the end.
+    __device__ __forceinline__ double measured(real change, long long) const { return change; }
+};
+typedef Weights PointWeights;
+#endif
+
+/// The weights of POINTS points, as a thread keeps them: in registers, where rows differ.
+template <int POINTS> struct KeptWeights {
+#if PER_POINT
+    PointWeights kept[POINTS];
+
+    __device__ __forceinline__ void load(const Weights &weights, int j, long long at) { kept[j] = weights.at(at); }
+    __device__ __forceinline__ const PointWeights &of(const Weights &, int j) const { return kept[j]; }
+#else
+    __device__ __forceinline__ void load(const Weights &, int, long long) {}
+    __device__ __forceinline__ const PointWeights &of(const Weights &weights, int) const { return weights; }
 #endif
 };
 
@@ -51,11 +106,11 @@ __device__ __forceinline__ real multiply_add(real a, real b, real c) {
 
 /// The new value of a point in 1D and 2D, given its four neighbours and its right-hand side g = b / d. The order
 /// of operations is the one in `problem/stencil.rs`.
-__device__ __forceinline__ real update(const Weights &w, real x_prev, real x_next, real y_prev,
+__device__ __forceinline__ real update(const PointWeights &w, real x_prev, real x_next, real y_prev,
                                        real y_next, real g) {
     if constexpr (FORM == FORM_1D_ISOTROPIC) {
         return multiply_add(w.x_prev, x_prev + x_next, g);
-    } else if constexpr (FORM == FORM_1D_GENERAL) {
+    } else if constexpr (FORM == FORM_1D_GENERAL || FORM == FORM_1D_PER_POINT) {
         return multiply_add(w.x_prev, x_prev, multiply_add(w.x_next, x_next, g));
     } else if constexpr (FORM == FORM_2D_ISOTROPIC) {
         return multiply_add(w.x_prev, (x_prev + x_next) + (y_prev + y_next), g);
@@ -69,7 +124,7 @@ __device__ __forceinline__ real update(const Weights &w, real x_prev, real x_nex
 
 #if FORM >= FORM_3D_ISOTROPIC
 /// The new value of a point in 3D.
-__device__ __forceinline__ real update(const Weights &w, real x_prev, real x_next, real y_prev, real y_next,
+__device__ __forceinline__ real update(const PointWeights &w, real x_prev, real x_next, real y_prev, real y_next,
                                        real z_prev, real z_next, real g) {
     if constexpr (FORM == FORM_3D_ISOTROPIC) {
         return multiply_add(w.x_prev, ((x_prev + x_next) + (y_prev + y_next)) + (z_prev + z_next), g);

@@ -625,6 +625,91 @@ fn damping_is_for_sweeps_on_the_cpu() {
         ));
 }
 
+/// Coefficients per point: the conductivity as options, from a file, in a run file and in a figure.
+#[test]
+fn a_conductivity_jumps_or_comes_from_a_file() {
+    let folder = folder();
+    let saved = |options: &str, name: &str| {
+        let line =
+            format!("solve {options} --tile 8 --k 4 --max-cycles 9 --tol none --save-field {name}");
+        tilescope(&folder, &line).assert().success();
+        fs::read(folder.path().join(name)).unwrap()
+    };
+    let jump = "--shape 24x20 --jump 50 --interface 0.5,0:0.5,1";
+    let mut run = small();
+    run.problem.kind = ProblemKind::Diffusion;
+    run.problem.jump = Some(50.0);
+    run.problem.interface = Some([[0.5, 0.0], [0.5, 1.0]]);
+    save_run(&folder.path().join("jump.toml"), &run).unwrap();
+    let by_option = saved(jump, "a.npy");
+    assert_eq!(saved("--run jump.toml", "b.npy"), by_option);
+    assert_ne!(saved("--shape 24x20 --problem diffusion", "c.npy"), by_option);
+    // The same materials from a file, which has the shape, too.
+    let values: Vec<_> = (0..480).map(|at| if at % 24 < 12 { 1.0 } else { 50.0 }).collect();
+    write_npy(&folder.path().join("k.npy"), &[20, 24], &values);
+    assert_eq!(saved("--conductivity k.npy", "d.npy"), by_option);
+    // The coefficients of neighbours in different materials are their harmonic mean: another ratio, and without
+    // overlap other iterates than one material has.
+    assert_ne!(saved("--shape 24x20 --jump 1", "e.npy"), by_option);
+    let said = json(&folder, &format!("{jump} --tile 8 --k 4 --overlap 4"));
+    assert_eq!(said["converged"], true, "{said}");
+    tilescope(&folder, &format!("render {jump} --tile 8 --at-cycle 5 -o map.png"))
+        .assert()
+        .success();
+    let (run, _) = read_figure(&folder.path().join("map.png")).unwrap();
+    assert_eq!((run.problem.kind, run.problem.jump), (ProblemKind::Diffusion, Some(50.0)));
+    let sweep = "sweep --conductivity k.npy --tile 8 --k 2,4 --overlap 0,2 -o table.csv";
+    tilescope(&folder, sweep).assert().success();
+    assert_eq!(fs::read_to_string(folder.path().join("table.csv")).unwrap().lines().count(), 5);
+}
+
+#[test]
+fn a_conductivity_is_refused_where_it_does_nothing() {
+    let folder = folder();
+    write_npy(&folder.path().join("k.npy"), &[4, 5], &[1.0; 20]);
+    let mut bad = [1.0; 20];
+    bad[7] = 0.0;
+    write_npy(&folder.path().join("zero.npy"), &[4, 5], &bad);
+    for (options, parts) in [
+        ("--problem poisson --jump 10", &["jump is given with problem poisson", "diffusion"][..]),
+        ("--problem random --interface 0,0:1,1", &["interface is given with problem random"]),
+        ("--matrix poisson-9x8 --tile 8 --jump 2", &["jump is given with problem matrix"]),
+        ("--jump 0", &["jump is 0; it must be 1e-12 to 1e12"]),
+        ("--jump nan", &["jump is NaN"]),
+        ("--interface 0.5,0:0.5,0", &["interface is", "two different points"]),
+        ("--interface 0.5", &["--interface", "two points, such as 0.35,0:0.65,1"]),
+        ("--conductivity k.npy --jump 2", &["--jump"]),
+        ("--conductivity zero.npy", &["conductivity is 0 at point (2, 1); it must be 1e-12"]),
+        ("--jump 2 --shape 8x8x8", &["shape is 8 × 8 × 8", "one or two axes"]),
+        ("--jump 2 --stencil d=4,a=-1,c=-1", &["stencil is given with problem diffusion"]),
+        ("--jump 2 --method pyramid", &["method is pyramid", "classic or hierarchical"]),
+        (
+            "--jump 2 --kernel spectral",
+            &["kernel is spectral; with problem diffusion it may be auto"],
+        ),
+        (
+            "--jump 2 --kernel register --backend cuda",
+            &["kernel is register", "auto, fastest, shared"],
+        ),
+        ("--jump 2 --k inf", &["k is inf; with problem diffusion it must be at most 4096"]),
+    ] {
+        refused(&folder, &format!("solve {options}"), 2, parts);
+    }
+    let another = "solve --conductivity k.npy --shape 6x4";
+    refused(
+        &folder,
+        another,
+        1,
+        &["k.npy holds an array of shape [4, 5]; shape 6 × 4 needs [4, 6]"],
+    );
+    refused(&folder, "solve --conductivity none.npy", 1, &["none.npy cannot be read"]);
+    let error = "render --jump 2 --shape 16x16 --tile 8 --at-cycle 3 --field error -o e.png";
+    refused(&folder, error, 1, &["exact solution", "coefficients that are the same at all points"]);
+    let line =
+        "render --jump 2 --shape 64 --tile 8 --at-cycle 3 --field error --kind profile -o e.svg";
+    tilescope(&folder, line).assert().success();
+}
+
 #[test]
 fn a_figure_carries_its_run_and_opens() {
     let folder = folder();

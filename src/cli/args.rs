@@ -88,6 +88,34 @@ pub struct CommonArgs {
         allow_hyphen_values = true
     )]
     velocity: Option<[f64; 3]>,
+    /// Conductivity of every point from a NumPy array (.npy); implies --problem diffusion, and sets the shape
+    /// unless --shape is given
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Problem",
+        conflicts_with_all = ["jump", "interface"]
+    )]
+    conductivity: Option<PathBuf>,
+    /// Conductivity beyond the interface, 1 before it; implies --problem diffusion [default: 1000]
+    #[arg(
+        long,
+        value_name = "RATIO",
+        help_heading = "Problem",
+        value_parser = values::number,
+        allow_negative_numbers = true
+    )]
+    jump: Option<f64>,
+    /// Interface of two materials: the line through two points of the unit square, y down the page; a 1D grid lies
+    /// along y = 0.5. Implies --problem diffusion [default: 0.35,0:0.65,1]
+    #[arg(
+        long,
+        value_name = "X,Y:X,Y",
+        help_heading = "Problem",
+        value_parser = values::interface,
+        allow_hyphen_values = true
+    )]
+    interface: Option<[[f64; 2]; 2]>,
     /// Random seed in --problem random
     #[arg(
         long,
@@ -237,6 +265,7 @@ impl CommonArgs {
         let inputs = [
             ("--run", self.run.as_deref()),
             ("--rhs", spec.problem.rhs.as_deref()),
+            ("--conductivity", spec.problem.conductivity.as_deref()),
             ("--matrix", matrix.filter(|matrix| matrix.is_file()).map(|it| it.source.as_path())),
             ("--initial", matrix.and_then(|matrix| matrix.initial.as_deref())),
         ];
@@ -254,7 +283,11 @@ impl CommonArgs {
     /// The kind of problem, if the options name or imply one.
     fn kind(&self) -> Option<ProblemKind> {
         let matrix = self.matrix.as_ref().map(|_| ProblemKind::Matrix);
-        self.problem.or(matrix).or(self.rhs.as_ref().map(|_| ProblemKind::Picture))
+        let hinto_conductivity =
+            self.conductivity.is_some() || self.jump.is_some() || self.interface.is_some();
+        let diffusion = hinto_conductivity.then_some(ProblemKind::Diffusion);
+        let picture = self.rhs.as_ref().map(|_| ProblemKind::Picture);
+        self.problem.or(matrix).or(diffusion).or(picture)
     }
 
     fn problem(&self, base: &RunSpec) -> anyhow::Result<ProblemSpec> {
@@ -267,11 +300,25 @@ impl CommonArgs {
         self.matrix(&mut problem)?;
         if let Some(rhs) = &self.rhs {
             problem.rhs = Some(rhs.clone());
-            if problem.kind == ProblemKind::Picture && self.shape.is_none() {
-                let natural = input::natural_shape(rhs)?;
-                problem.shape = natural.axes().to_vec();
-                problem.batch = natural.batch();
-            }
+        }
+        let of_points = match problem.kind {
+            ProblemKind::Picture => self.rhs.as_ref(),
+            ProblemKind::Diffusion => self.conductivity.as_ref(),
+            _ => None,
+        };
+        if let Some(file) = of_points.filter(|_| self.shape.is_none()) {
+            let natural = input::natural_shape(file)?;
+            problem.shape = natural.axes().to_vec();
+            problem.batch = natural.batch();
+        }
+        // A file and a jump replace each other.
+        if self.conductivity.is_some() {
+            problem.conductivity.clone_from(&self.conductivity);
+            (problem.jump, problem.interface) = (None, None);
+        } else if self.jump.is_some() || self.interface.is_some() {
+            problem.conductivity = None;
+            problem.jump = self.jump.or(problem.jump);
+            problem.interface = self.interface.or(problem.interface);
         }
         if let Some(Axes(shape)) = &self.shape {
             problem.shape.clone_from(shape);

@@ -79,6 +79,16 @@ pub(super) fn velocity(text: &str) -> Result<[f64; 3], String> {
     }
 }
 
+/// Two points of the interface of two materials: `0.35,0:0.65,1`.
+pub(super) fn interface(text: &str) -> Result<[[f64; 2]; 2], String> {
+    let point = |text: &str| {
+        let (x, y) = text.split_once(',')?;
+        Some([x.trim().parse().ok()?, y.trim().parse().ok()?])
+    };
+    let points = text.split_once(':').and_then(|(from, to)| Some([point(from)?, point(to)?]));
+    points.ok_or_else(|| "it must be two points, such as 0.35,0:0.65,1".to_owned())
+}
+
 pub(super) fn boundary(text: &str) -> Result<Boundary, String> {
     let mut boundary = Boundary::default();
     for (name, value) in pairs(text)? {
@@ -283,6 +293,8 @@ mod tests {
         assert_eq!(velocity("-3,1e2"), Ok([-3.0, 100.0, 0.0]));
         assert_eq!(velocity("1, 2,-3"), Ok([1.0, 2.0, -3.0]));
         assert!(velocity("3").is_err() && velocity("3,4,5,6").is_err());
+        assert_eq!(interface("0.5,0:-0.5,1e0"), Ok([[0.5, 0.0], [-0.5, 1.0]]));
+        assert!(interface("0.5,0").is_err() && interface("0.5:0.5").is_err());
         let expected = Boundary { left: 1.0, top: -0.5, ..Boundary::default() };
         assert_eq!(boundary("left=1, top=-0.5"), Ok(expected));
         for wrong in ["", "left", "left=a", "inner=1", "left=1,left=2"] {

@@ -16,7 +16,7 @@
 //! Source: Islam & Wang, section III-B (the left tile gives the left half of an overlap, the right
 //! tile the right half); the last tile, moved back so that it is full, is this project's rule.
 
-use super::Slice;
+use super::{Shape, Slice};
 use std::ops::Range;
 
 /// The tiles of one axis. A few numbers determine all of them, so a tiling takes no memory,
@@ -242,6 +242,12 @@ impl Tiling {
     /// [`TilingError`] unless `block ≥ 1` and `overlap` is even.
     pub fn blocks(n: usize, block: usize, overlap: usize) -> Result<Self, TilingError> {
         Ok(Self { axes: vec![AxisTiling::blocks(n, block, overlap)?] })
+    }
+
+    /// One tile that is the whole grid.
+    pub(crate) fn whole(shape: &Shape) -> Self {
+        let axis = |&n: &usize| AxisTiling { n, tile: n, overlap: 0, count: 1, are_blocks: false };
+        Self { axes: shape.axes().iter().map(axis).collect() }
     }
 
     /// The position of a tile along each axis, x first.

@@ -120,7 +120,21 @@ pub struct Setting {
 
 /// Keys of a run file that a lesson can have, by their table.
 const RUN_KEYS: [(&str, &[&str]); 3] = [
-    ("problem", &["shape", "batch", "rhs", "seed", "velocity", "boundary", "stencil"]),
+    (
+        "problem",
+        &[
+            "shape",
+            "batch",
+            "rhs",
+            "seed",
+            "velocity",
+            "conductivity",
+            "jump",
+            "interface",
+            "boundary",
+            "stencil",
+        ],
+    ),
     ("method", &["k", "tile", "overlap", "omega", "precision", "kernel", "height", "memory"]),
     ("stop", &["rule", "tolerance"]),
 ];

@@ -4,25 +4,30 @@ use super::{Boundary, Csr, Operator, Problem, Source};
 use crate::grid::Shape;
 
 impl Problem {
-    /// The same system with its stencil written out as a sparse matrix, its rows in the order of memory;
+    /// The same system with its rows written out as a sparse matrix, its rows in the order of memory;
     /// what the boundary adds is part of the right-hand side. Its iterates agree with those of the grid to
     /// rounding: sums come in another order.
     ///
     /// `None` if it is a matrix already, or has more points than rows can be numbered.
     pub fn as_matrix(&self) -> Option<Self> {
-        let Operator::Stencil(stencil) = &self.operator else { return None };
         let shape = &self.shape;
+        let row_of = |point: usize| match &self.operator {
+            Operator::Stencil(stencil) => Some(*stencil),
+            Operator::PerPoint(rows) => Some(rows.row(point % shape.nx(), point / shape.nx())),
+            Operator::Csr(_) => None,
+        };
         let points = u32::try_from(shape.points()).ok()? as usize;
         let steps = [1, shape.nx(), shape.nx() * shape.ny()];
-        let axes = stencil.neighbours().into_iter().zip(self.boundary.sides());
-        let axes: Vec<_> = axes.zip(shape.axes()).zip(steps).collect();
+        let axes: Vec<_> = self.boundary.sides().into_iter().zip(shape.axes()).zip(steps).collect();
         let mut entries = Vec::with_capacity(points * (2 * shape.dim() + 1));
         let mut rhs = Vec::with_capacity(points);
         for point in 0..points {
             let row = point as u32;
             let mut sum = self.rhs.at(shape.nx(), point % shape.nx(), point / shape.nx());
+            let stencil = row_of(point)?;
             entries.push((row, row, stencil.d));
-            for ((([previous, next], [before, after]), n), step) in axes.iter().copied() {
+            let pairs = stencil.neighbours().into_iter().zip(axes.iter().copied());
+            for ([previous, next], (([before, after], n), step)) in pairs {
                 let place = point / step % n;
                 let mut add = |value: f64, inside: Option<usize>, outside: f64| match inside {
                     Some(other) => entries.push((row, other as u32, value)),

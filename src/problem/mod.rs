@@ -2,6 +2,7 @@
 //! exact solution of the discrete system, and the modes of Jacobi's iteration.
 
 mod as_matrix;
+mod diffusion;
 mod exact;
 pub mod input;
 pub mod matrix;
@@ -11,6 +12,7 @@ mod spectral_radius;
 mod stencil;
 mod system;
 
+pub use diffusion::{Conductivity, Diffusion, Jump};
 pub use exact::{
     ExactError, Modes, Spectrum, error_left, exact, exact_arrays, first_below, is_exact_cheap,
 };
@@ -18,4 +20,4 @@ pub use matrix::{Csr, SpectralRadius};
 pub use operator::Operator;
 pub use residual::{residual_field, residual_of_rows};
 pub use stencil::{Stencil, StencilError, Weights};
-pub use system::{Boundary, Problem, Source, System};
+pub use system::{Boundary, Problem, RowArrays, Source, System};

@@ -4,7 +4,7 @@
 //! update from changing a point, although b − A u is not 0 there. Whether a run
 //! that stopped has converged is decided by the residual of this file.
 
-use super::{Operator, Problem};
+use super::{Operator, Problem, Source, Stencil};
 use crate::grid::{Field, Shape};
 use rayon::prelude::*;
 
@@ -50,8 +50,13 @@ pub(super) fn residual_of_row(
     out: &mut [f64],
 ) {
     let Problem { operator, rhs, .. } = problem;
-    let stencil = match operator {
-        Operator::Stencil(stencil) => stencil,
+    match operator {
+        Operator::Stencil(stencil) => {
+            residual_of_grid_row(rhs, first, u, row, out, |_| *stencil);
+        }
+        Operator::PerPoint(rows) => {
+            residual_of_grid_row(rhs, first, u, row, out, |i| rows.row(i, first + row));
+        }
         Operator::Csr(matrix) => {
             let x = u.interior(0);
             for (row, out) in out.iter_mut().enumerate() {
@@ -61,15 +66,27 @@ pub(super) fn residual_of_row(
                 }
                 *out = sum.rounded();
             }
-            return;
         }
-    };
+    }
+}
+
+/// The same on a grid whose point at column `i` has the matrix row `stencil_at(i)`.
+#[inline(always)]
+fn residual_of_grid_row(
+    rhs: &Source,
+    first: usize,
+    u: &Field<f64>,
+    row: usize,
+    out: &mut [f64],
+    stencil_at: impl Fn(usize) -> Stencil,
+) {
     let (values, shape): (_, &Shape) = (u.as_slice(), u.shape());
     let start = shape.row_start(row) + 1;
     let distances = [1, shape.stride(), shape.plane_stride()];
-    let neighbours = stencil.neighbours();
-    let axes = &neighbours[..shape.dim()];
     for (i, out) in out.iter_mut().enumerate() {
+        let stencil = stencil_at(i);
+        let neighbours = stencil.neighbours();
+        let axes = &neighbours[..shape.dim()];
         let point = start + i;
         let mut sum = Difference::new(rhs.at(shape.nx(), i, first + row));
         sum.subtract(stencil.d, values[point]);
@@ -111,7 +128,7 @@ impl Difference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::{Boundary, Source, Stencil};
+    use crate::problem::Boundary;
 
     fn problem(shape: Shape) -> Problem {
         Problem {

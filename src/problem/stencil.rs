@@ -1,4 +1,4 @@
-//! The matrix: one row of constants for every interior point.
+//! A matrix row, and the weights that it becomes.
 
 use super::matrix::is_dominant;
 use crate::grid::{AXIS_NAMES, Real, Shape};
@@ -72,6 +72,7 @@ pub enum StencilError {
 /// | `Isotropic` | `fma(w, x⁻ + x⁺, g)` | `fma(w, (x⁻ + x⁺) + (y⁻ + y⁺), g)` | `fma(w, ((x⁻ + x⁺) + (y⁻ + y⁺)) + (z⁻ + z⁺), g)` |
 /// | `PerAxis` | – | `fma(w_x, x⁻ + x⁺, fma(w_y, y⁻ + y⁺, g))` | the same around `fma(w_z, z⁻ + z⁺, g)` |
 /// | `General` | `fma(w_x⁻, x⁻, fma(w_x⁺, x⁺, g))` | the same around `fma(w_y⁻, y⁻, fma(w_y⁺, y⁺, g))` | the same around `fma(w_z⁻, z⁻, fma(w_z⁺, z⁺, g))` |
+/// | `PerPoint` | that of `General` | that of `General` | – |
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Weights<R> {
     /// All weights equal.
@@ -80,6 +81,8 @@ pub enum Weights<R> {
     PerAxis([R; 3]),
     /// Any weights: along each axis those of the previous and of the next point.
     General([[R; 2]; 3]),
+    /// Weights of its own for every point of a 1D or 2D grid, which lie in [`RowArrays`](super::RowArrays).
+    PerPoint,
 }
 
 fn is_zero(entry: &f64) -> bool {

@@ -1,6 +1,6 @@
 //! A problem by its description, and the arrays of numbers that a solver works on.
 
-use super::{Operator, Stencil, Weights};
+use super::{Diffusion, Operator, Stencil, Weights};
 use crate::grid::{Field, Real, Shape};
 use crate::random::random;
 use std::ops::Range;
@@ -126,10 +126,47 @@ pub struct Problem {
 pub struct System<R> {
     /// The weights of the update; their form fixes the order of operations.
     pub weights: Weights<R>,
-    /// The diagonal d: a residual is d times a Jacobi update.
+    /// The diagonal d: a residual is d times a Jacobi update. 1 where rows differ: [`RowArrays`] have their
+    /// diagonals.
     pub diagonal: f64,
     /// The right-hand side over the diagonal; its boundary is zero and never read.
     pub g: Field<R>,
+    /// The rows of the points, where they differ.
+    pub rows: Option<RowArrays<R>>,
+}
+
+/// What rows of their own keep for every point: the weights of the neighbours, previous and next along each axis,
+/// x first, and last the diagonal, each in an array that is laid out as a [`Field`].
+#[derive(Debug)]
+pub struct RowArrays<R> {
+    /// The arrays, one after the other.
+    pub values: Vec<R>,
+    /// From an array to the next.
+    pub distance: usize,
+}
+
+impl<R: Real> RowArrays<R> {
+    fn new(shape: &Shape, rows: &Diffusion) -> Self {
+        let (distance, dim) = (shape.stored(), shape.dim());
+        let mut values = vec![R::default(); (2 * dim + 1) * distance];
+        for row in 0..shape.rows() {
+            let start = shape.row_start(row) + 1;
+            for i in 0..shape.nx() {
+                let stencil = rows.row(i, row);
+                let entries = stencil.neighbours().into_iter().flatten().take(2 * dim);
+                let weights = entries.map(|entry| -entry / stencil.d);
+                for (array, value) in weights.chain([stencil.d]).enumerate() {
+                    values[array * distance + start + i] = R::from_f64(value);
+                }
+            }
+        }
+        Self { values, distance }
+    }
+
+    /// The diagonals, laid out as a [`Field`].
+    pub fn diagonal(&self) -> &[R] {
+        &self.values[self.values.len() - self.distance..]
+    }
 }
 
 impl<R: Real> System<R> {
@@ -141,6 +178,19 @@ impl<R: Real> System<R> {
             weights: stencil.weights(shape.dim()),
             diagonal: d,
             g: Field::from_fn(*shape, |i, row| R::from_f64(rhs.at(shape.nx(), i, row) / d)),
+            rows: None,
+        }
+    }
+
+    /// Divides every row of a matrix whose rows differ, that of the problem, by its diagonal, once.
+    pub fn per_point(problem: &Problem, rows: &Diffusion) -> Self {
+        let Problem { shape, rhs, .. } = problem;
+        let g = |i, row| R::from_f64(rhs.at(shape.nx(), i, row) / rows.row(i, row).d);
+        Self {
+            weights: Weights::PerPoint,
+            diagonal: 1.0,
+            g: Field::from_fn(*shape, g),
+            rows: Some(RowArrays::new(shape, rows)),
         }
     }
 
@@ -151,14 +201,17 @@ impl<R: Real> System<R> {
 }
 
 impl Problem {
-    /// The same stencil on a part of a 1D or 2D grid. Its initial guess and its boundary are zero:
+    /// The same matrix rows on a part of a 1D or 2D grid. Its initial guess and its boundary are zero:
     /// a solver is given an iterate whose boundary holds the frozen values around the part.
     pub(crate) fn part(&self, columns: Range<usize>, rows: Range<usize>) -> Self {
         let Self { shape, operator, rhs, .. } = self;
         let row = |row| columns.clone().map(move |i| rhs.at(shape.nx(), i, row));
         Self {
             shape: shape.part(columns.len(), rows.len()),
-            operator: operator.clone(),
+            operator: match operator {
+                Operator::PerPoint(matrix) => matrix.part(columns.start, rows.start).into(),
+                other => other.clone(),
+            },
             rhs: Source::Array(rows.flat_map(row).collect()),
             initial_guess: Source::Constant(0.0),
             boundary: Boundary::default(),

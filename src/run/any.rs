@@ -36,6 +36,7 @@ prop_compose! {
         seed in proptest::option::of(prop_oneof![0..9_u64, any::<u64>()]),
         velocity in proptest::option::of((number(), number(), prop_oneof![3 => Just(0.0), 1 => number()])),
         matrix in proptest::option::of(matrix()),
+        (from_file, jump, interface) in (any::<bool>(), proptest::option::of(number()), proptest::option::of([[number(), number()], [number(), number()]])),
         sides in proptest::option::of([number(), number(), number(), number(), number(), number()]),
         entries in proptest::option::of([number(), number(), number(), number(), number(), number(), number()]),
     ) -> ProblemSpec {
@@ -45,7 +46,12 @@ prop_compose! {
         let with_files = matches!(kind, ProblemKind::Picture | ProblemKind::Matrix);
         let rhs = with_files.then(|| PathBuf::from(rhs));
         let matrix = matrix.filter(|_| kind == ProblemKind::Matrix);
-        ProblemSpec { kind, shape, batch, rhs, seed, velocity, boundary, stencil, matrix }
+        // Options of a conductivity imply its problem, and a file replaces a jump.
+        let is_diffusion = kind == ProblemKind::Diffusion;
+        let conductivity = (is_diffusion && from_file).then(|| PathBuf::from("k.npy"));
+        let has_jump = is_diffusion && !from_file;
+        let (jump, interface) = (jump.filter(|_| has_jump), interface.filter(|_| has_jump));
+        ProblemSpec { kind, shape, batch, rhs, seed, velocity, conductivity, jump, interface, boundary, stencil, matrix }
     }
 }
 

@@ -60,6 +60,16 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
         let numbers: Vec<_> = velocity.iter().map(|number| format!("{number:?}")).collect();
         line.option("velocity", &numbers.join(","));
     }
+    if let Some(conductivity) = &problem.conductivity {
+        line.option("conductivity", &conductivity.to_string_lossy());
+    }
+    if let Some(jump) = problem.jump {
+        line.option("jump", &format!("{jump:?}"));
+    }
+    if let Some(points) = problem.interface {
+        let points = points.map(|[x, y]| format!("{x:?},{y:?}"));
+        line.option("interface", &points.join(":"));
+    }
     if let Some(b) = problem.boundary {
         let sides = Boundary::NAMES.into_iter().flatten().zip(b.sides().into_iter().flatten());
         let mut given: Vec<_> = sides.filter(|(_, value)| *value != 0.0).collect();

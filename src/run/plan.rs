@@ -9,7 +9,10 @@ use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Geometry, Precision, Shape, ShapeError, Slice, Tiling, TilingError};
 use crate::problem::input::{self, InputError};
 use crate::problem::matrix::MarketError;
-use crate::problem::{Boundary, Operator, Problem, Source, SpectralRadius, Stencil, StencilError};
+use crate::problem::{
+    Boundary, Conductivity, Diffusion, Jump, Operator, Problem, Source, SpectralRadius, Stencil,
+    StencilError,
+};
 use crate::solver::cuda::Device;
 use crate::solver::{
     Kernel, Layout, Method, MethodName, Place, SolverError, Spectral, SpectralError,
@@ -79,7 +82,7 @@ pub enum PlanError {
     /// An invalid matrix row.
     #[error(transparent)]
     Stencil(#[from] StencilError),
-    /// A right-hand side that cannot be read.
+    /// A right-hand side or a conductivity that cannot be read.
     #[error(transparent)]
     Input(#[from] InputError),
     /// A matrix that cannot be read.
@@ -152,6 +155,7 @@ impl Planner {
         check_stop(&spec.stop)?;
         check_damping(&spec.method)?;
         check_streaming(&spec.method)?;
+        check_per_point(spec)?;
         check_place(spec)?;
         let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
         if known.is_none() {
@@ -211,6 +215,7 @@ impl Planner {
             spec.problem.velocity.is_some(),
             ProblemKind::ConvectionDiffusion,
         )?;
+        only_with_diffusion(&spec.problem)?;
         check_stop(&spec.stop)?;
         check_place(spec)?;
         for (field, values) in [("tile", &method_spec.tile), ("overlap", &method_spec.overlap)] {
@@ -261,7 +266,8 @@ impl Planner {
             let device = &devices[0];
             let tried = self.auto.check(device).map(|opened| {
                 opened?;
-                device.check_kernel(kernel, method, spec.precision)?;
+                let is_per_point = problem.operator.is_per_point();
+                device.check_kernel(kernel, method, spec.precision, is_per_point)?;
                 // Another solver, whose arrays it takes over, may be there otherwise.
                 if self.auto.waits() {
                     device.check_memory(problem, spec.precision)
@@ -423,6 +429,9 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
             _ if is_matrix => {
                 format!("for a matrix it may be {}", names(&kernels))
             }
+            _ if run.problem.kind == ProblemKind::Diffusion => {
+                format!("with problem diffusion it may be {}", names(&kernels))
+            }
             _ if spec.omega != 1.0 => {
                 format!("with omega {} it may be {}", spec.omega, names(&kernels))
             }
@@ -516,6 +525,23 @@ fn check_streaming(spec: &MethodSpec) -> Result<(), PlanError> {
     Ok(())
 }
 
+/// Refuses what coefficients per point cannot have.
+fn check_per_point(spec: &RunSpec) -> Result<(), PlanError> {
+    let MethodSpec { name, k, .. } = spec.method;
+    if spec.problem.kind != ProblemKind::Diffusion {
+        return Ok(());
+    }
+    if name.is_streaming() {
+        let allowed = "with problem diffusion it may be classic or hierarchical";
+        return Err(value("method", name.name(), allowed));
+    }
+    if name == MethodName::Hierarchical && k > Subiterations::Finite(MOST_SWEEPS) {
+        let allowed = format!("with problem diffusion it must be at most {MOST_SWEEPS}");
+        return Err(value("k", k, allowed));
+    }
+    Ok(())
+}
+
 fn check_stop(stop: &StopSpec) -> Result<(), PlanError> {
     if let Some(tolerance) = stop.tolerance
         && !(tolerance > 0.0 && tolerance.is_finite())
@@ -569,7 +595,7 @@ fn method(spec: &MethodSpec, tiling: &Tiling, operator: &Operator) -> Result<Met
     }
     let spectral = match operator {
         Operator::Stencil(stencil) => Spectral::new(spec.k, tiling, stencil),
-        Operator::Csr(_) => Err(SpectralError::Rows),
+        Operator::PerPoint(_) | Operator::Csr(_) => Err(SpectralError::Rows),
     };
     match (spectral, sweeps) {
         (Ok(spectral), _) => Ok(Method::Spectral(spectral)),
@@ -594,17 +620,19 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
     only_with(spec, "seed", spec.seed.is_some(), ProblemKind::Random)?;
     only_with(spec, "velocity", spec.velocity.is_some(), ProblemKind::ConvectionDiffusion)?;
     only_with(spec, "rhs", spec.rhs.is_some(), ProblemKind::Picture)?;
+    only_with_diffusion(spec)?;
     let mut problem = match spec.kind {
         ProblemKind::Poisson => plain(Source::Constant(1.0), Source::Constant(1.0)),
         ProblemKind::HeatPlate => plain(zero, hot_centre(&shape)),
-        ProblemKind::HotSide => Problem {
-            boundary: Boundary { left: 1.0, ..Boundary::default() },
-            ..plain(zero.clone(), zero)
-        },
+        ProblemKind::HotSide => plain(zero.clone(), zero),
         ProblemKind::PointSources => plain(point_sources(&shape), zero),
         ProblemKind::Random => plain(zero, Source::Random { seed: spec.seed.unwrap_or(SEED) }),
         ProblemKind::ConvectionDiffusion => Problem {
             operator: convection_diffusion(spec, &shape)?.into(),
+            ..plain(Source::Constant(1.0), zero)
+        },
+        ProblemKind::Diffusion => Problem {
+            operator: diffusion(spec, &shape)?.into(),
             ..plain(Source::Constant(1.0), zero)
         },
         ProblemKind::Matrix => {
@@ -626,10 +654,8 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
             }
         },
     };
-    if let Some(boundary) = spec.boundary {
-        check_boundary(&boundary, &shape)?;
-        problem.boundary = boundary;
-    }
+    problem.boundary = spec.boundary();
+    check_boundary(&problem.boundary, &shape)?;
     if let Some(stencil) = spec.stencil {
         problem.operator = stencil.into();
     }
@@ -653,6 +679,19 @@ fn only_with(
     Ok(())
 }
 
+impl ProblemSpec {
+    /// The row of the problem's own matrix, whatever was chosen in its place; `None` where it has none, or its shape
+    /// is invalid.
+    pub fn own_stencil(&self) -> Option<Stencil> {
+        let shape = shape(self).ok()?;
+        match self.kind {
+            ProblemKind::Matrix | ProblemKind::Diffusion => None,
+            ProblemKind::ConvectionDiffusion => convection_diffusion(self, &shape).ok(),
+            _ => Some(Stencil::poisson(&shape)),
+        }
+    }
+}
+
 fn convection_diffusion(spec: &ProblemSpec, shape: &Shape) -> Result<Stencil, PlanError> {
     let velocity = spec.velocity.unwrap_or(WIND);
     if velocity.iter().any(|v| !v.is_finite()) {
@@ -663,6 +702,62 @@ fn convection_diffusion(spec: &ProblemSpec, shape: &Shape) -> Result<Stencil, Pl
         return Err(value("velocity", format!("{velocity:?}"), allowed));
     }
     Ok(Stencil::convection_diffusion(shape, velocity))
+}
+
+/// Refuses a conductivity with another problem.
+fn only_with_diffusion(spec: &ProblemSpec) -> Result<(), PlanError> {
+    for (field, given) in [
+        ("conductivity", spec.conductivity.is_some()),
+        ("jump", spec.jump.is_some()),
+        ("interface", spec.interface.is_some()),
+    ] {
+        only_with(spec, field, given, ProblemKind::Diffusion)?;
+    }
+    Ok(())
+}
+
+/// The matrix of a conductivity.
+fn diffusion(spec: &ProblemSpec, shape: &Shape) -> Result<Diffusion, PlanError> {
+    let range = Diffusion::RANGE;
+    let allowed = || format!("it must be {:e} to {:e}", range.start(), range.end());
+    if spec.stencil.is_some() {
+        let allowed = "the conductivity makes the rows";
+        return Err(value("stencil", "given with problem diffusion", allowed));
+    }
+    let Jump { ratio, interface } = spec.jump();
+    let is_line =
+        interface[0] != interface[1] && interface.as_flattened().iter().all(|x| x.is_finite());
+    let conductivity = match &spec.conductivity {
+        Some(_) if spec.jump.is_some() || spec.interface.is_some() => {
+            let field = if spec.jump.is_some() { "jump" } else { "interface" };
+            let allowed = "the file has the conductivity of every point";
+            return Err(value(field, "given with a conductivity", allowed));
+        }
+        // It could not be written into a run's description.
+        Some(path) if path.to_str().is_none() => {
+            let allowed = "its name must be text (UTF-8)";
+            return Err(value("conductivity", path.display(), allowed));
+        }
+        Some(path) => {
+            let values = input::load_array(path, shape)?;
+            if let Some(at) = values.iter().position(|value| !range.contains(value)) {
+                let (i, row) = (at % shape.nx(), at / shape.nx());
+                let given = format!("{} at point ({i}, {row})", values[at]);
+                return Err(value("conductivity", given, allowed()));
+            }
+            Conductivity::Array(values)
+        }
+        None if !range.contains(&ratio) => return Err(value("jump", ratio, allowed())),
+        None if !is_line => {
+            let allowed = "it must be two different points, such as [[0.5, 0.0], [0.5, 1.0]]";
+            return Err(value("interface", format!("{interface:?}"), allowed));
+        }
+        None => Conductivity::Jump(Jump { ratio, interface }),
+    };
+    Diffusion::new(shape, conductivity).ok_or_else(|| {
+        let allowed = "with problem diffusion it must have one or two axes";
+        value("shape", shape, allowed)
+    })
 }
 
 fn check_boundary(boundary: &Boundary, shape: &Shape) -> Result<(), PlanError> {

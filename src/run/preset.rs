@@ -21,7 +21,7 @@ pub struct Preset {
 }
 
 /// All presets, in the order of menus.
-pub const PRESETS: [Preset; 11] = [
+pub const PRESETS: [Preset; 12] = [
     preset(
         "poisson-2d",
         "Poisson 2D, 256²",
@@ -97,6 +97,13 @@ pub const PRESETS: [Preset; 11] = [
         "Convection–diffusion",
         ProblemKind::ConvectionDiffusion.about(),
         ProblemKind::ConvectionDiffusion,
+        &[256, 256],
+    ),
+    preset(
+        "diffusion",
+        "Diffusion in two materials",
+        ProblemKind::Diffusion.about(),
+        ProblemKind::Diffusion,
         &[256, 256],
     ),
     preset(

@@ -5,7 +5,7 @@ use super::matrix::MatrixSpec;
 use super::toml_message::toml_message;
 use crate::files::{FileError, read_text};
 use crate::grid::{ByteCount, Precision, Shape};
-use crate::problem::{Boundary, Stencil};
+use crate::problem::{Boundary, Jump, Stencil};
 pub use crate::solver::MethodName;
 use crate::solver::{Height, Kernel, Streaming, StreamingError, Subiterations};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// The newest version of the description, and of those that this program reads. It writes the
 /// oldest that holds what was chosen, so that older programs read what they understand.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// The version that had one back end, and no kernels to choose from.
 const CPU_ALONE: u32 = 1;
@@ -28,6 +28,9 @@ const GRIDS: u32 = 3;
 /// The version that had matrices and subiterations in the sine basis, but no damping and no methods that
 /// stream.
 const MATRICES: u32 = 4;
+
+/// The version that had damping and methods that stream, but the same row for all points of a grid.
+const STREAMS: u32 = 5;
 
 /// Everything that makes a run: the problem, the method, and when to stop.
 ///
@@ -66,6 +69,8 @@ pub enum ProblemKind {
     Random,
     /// Convection and diffusion: weights that are not symmetric
     ConvectionDiffusion,
+    /// Diffusion in two materials, or in any from an .npy array: −div(k grad u) = 1 (1D and 2D)
+    Diffusion,
     /// Your own right-hand side, from a PNG or JPEG image (not in 3D) or an .npy array
     Picture,
     /// A sparse matrix, from a Matrix Market file or by name
@@ -93,6 +98,15 @@ pub struct ProblemSpec {
     /// that along z.
     #[serde(skip_serializing_if = "Option::is_none", with = "velocity")]
     pub velocity: Option<[f64; 3]>,
+    /// The file of the conductivity, in place of a jump, for [`ProblemKind::Diffusion`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conductivity: Option<PathBuf>,
+    /// The conductivity beyond the interface, which is 1 before it: [`Jump::ratio`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jump: Option<f64>,
+    /// Two points of the interface: [`Jump::interface`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interface: Option<[[f64; 2]; 2]>,
     /// Dirichlet values in place of the problem's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boundary: Option<Boundary>,
@@ -108,7 +122,37 @@ impl ProblemSpec {
     /// The files that it names.
     fn files(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let of_matrix = self.matrix.as_mut().into_iter().flat_map(MatrixSpec::files);
-        self.rhs.as_mut().into_iter().chain(of_matrix)
+        self.rhs.as_mut().into_iter().chain(self.conductivity.as_mut()).chain(of_matrix)
+    }
+
+    /// The problem of an .npy array once more, with the array as conductivity in place of the right-hand side.
+    /// Another problem stays as it is.
+    #[must_use]
+    pub(crate) fn into_conductivity(self) -> Self {
+        let is_array = self
+            .rhs
+            .as_ref()
+            .is_some_and(|file| file.extension().is_some_and(|it| it.eq_ignore_ascii_case("npy")));
+        match self.kind == ProblemKind::Picture && is_array {
+            true => {
+                Self { kind: ProblemKind::Diffusion, conductivity: self.rhs, rhs: None, ..self }
+            }
+            false => self,
+        }
+    }
+
+    /// The boundary values: those that were chosen, or the problem's own.
+    pub fn boundary(&self) -> Boundary {
+        let left = if self.kind == ProblemKind::HotSide { 1.0 } else { 0.0 };
+        self.boundary.unwrap_or(Boundary { left, ..Boundary::default() })
+    }
+
+    /// The conductivity of [`ProblemKind::Diffusion`] where it comes from no file.
+    pub fn jump(&self) -> Jump {
+        Jump {
+            ratio: self.jump.unwrap_or(Jump::DEFAULT.ratio),
+            interface: self.interface.unwrap_or(Jump::DEFAULT.interface),
+        }
     }
 
     /// The components of the velocity as they are written: those along x and y, and that along z unless it
@@ -256,6 +300,9 @@ impl Default for ProblemSpec {
             rhs: None,
             seed: None,
             velocity: None,
+            conductivity: None,
+            jump: None,
+            interface: None,
             boundary: None,
             stencil: None,
             matrix: None,
@@ -290,13 +337,14 @@ impl Default for StopSpec {
 
 impl ProblemKind {
     /// All of them, as they stand in menus.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Poisson,
         Self::HeatPlate,
         Self::HotSide,
         Self::PointSources,
         Self::Random,
         Self::ConvectionDiffusion,
+        Self::Diffusion,
         Self::Picture,
         Self::Matrix,
     ];
@@ -310,6 +358,7 @@ impl ProblemKind {
             Self::PointSources => "point-sources",
             Self::Random => "random",
             Self::ConvectionDiffusion => "convection-diffusion",
+            Self::Diffusion => "diffusion",
             Self::Picture => "picture",
             Self::Matrix => "matrix",
         }
@@ -324,6 +373,7 @@ impl ProblemKind {
             Self::PointSources => "Point sources",
             Self::Random => "Random initial guess",
             Self::ConvectionDiffusion => "Convection–diffusion",
+            Self::Diffusion => "Diffusion in two materials",
             Self::Picture => "Right-hand side from a file",
             Self::Matrix => "Sparse matrix",
         }
@@ -349,6 +399,9 @@ impl ProblemKind {
             }
             Self::ConvectionDiffusion => {
                 "Convection and diffusion: weights that are not symmetric; the matrix may lose diagonal dominance."
+            }
+            Self::Diffusion => {
+                "−div(k grad u) = 1 with coefficients per point: a conductivity that jumps 1 : 1000 across an interface."
             }
             Self::Picture => {
                 "Your own right-hand side: bright pixels of a PNG or JPEG, or the values of an .npy array."
@@ -559,6 +612,11 @@ impl RunSpec {
     /// The kernels that the problem may be solved by with another method.
     pub fn kernels_with(&self, method: &MethodSpec) -> Vec<Kernel> {
         match (self.problem.kind, method.backend) {
+            (ProblemKind::Diffusion, _) => {
+                let takes_constants_alone = [Kernel::REGISTER, Kernel::SPECTRAL];
+                let kernels = method.kernels().into_iter();
+                kernels.filter(|kernel| !takes_constants_alone.contains(kernel)).collect()
+            }
             (ProblemKind::Matrix, Backend::Cpu) => Kernel::of_matrix_on_cpu(),
             (ProblemKind::Matrix, Backend::Auto | Backend::Cuda) => Kernel::of_matrix(),
             _ => method.kernels(),
@@ -607,8 +665,10 @@ impl RunSpec {
             || self.method.k > Subiterations::Finite(MOST_SWEEPS);
         let MethodSpec { name, height, memory, .. } = &self.method;
         let has_pass = name.is_streaming() || height.is_some() || memory.is_some();
-        let version = if has_pass || is_damped {
+        let version = if self.problem.kind == ProblemKind::Diffusion {
             VERSION
+        } else if has_pass || is_damped {
+            STREAMS
         } else if is_matrix || is_spectral {
             MATRICES
         } else if is_newest || !is_first_gpu(devices) {
@@ -756,6 +816,19 @@ mod tests {
         }
         let read = RunSpec::from_toml("version = 4\n[method]\nk = inf", "it").unwrap();
         assert_eq!(read.method.k, Subiterations::Infinite);
+    }
+
+    #[test]
+    fn a_conductivity_has_the_newest_version() {
+        let mut spec = RunSpec::default();
+        spec.problem.kind = ProblemKind::Diffusion;
+        (spec.problem.jump, spec.problem.interface) = (Some(10.0), Some([[0.5, 0.0], [0.25, 1.0]]));
+        let text = spec.to_toml();
+        assert!(text.starts_with("version = 6\n") && text.contains("jump = 10.0"), "{text}");
+        assert_eq!(RunSpec::from_toml(&text, "it").unwrap(), spec);
+        spec.method.omega = 0.5;
+        spec.problem = ProblemSpec::default();
+        assert!(spec.to_toml().starts_with("version = 5\n"));
     }
 
     /// Subiterations in the sine basis round differently: a run with them is another run.

@@ -1,6 +1,6 @@
 //! Every kernel gives the bits of the CPU, or, with kernel `spectral`, agrees up to rounding.
 
-use crate::cases::{Case, case};
+use crate::cases::{Case, case, per_point_case, with_random_rows};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::cell::Cell;
@@ -14,6 +14,7 @@ use tilescope::solver::{
 pub const TESTS: &[(&str, fn())] = &[
     ("every_kernel_gives_the_bits_of_the_cpu", every_kernel_gives_the_bits_of_the_cpu),
     ("large_tiles_too", large_tiles_too),
+    ("coefficients_per_point_too", coefficients_per_point_too),
     ("many_cycles_replayed_are_the_same_cycles", many_cycles_replayed_are_the_same_cycles),
     ("a_pyramid_is_jacobis_iteration", a_pyramid_is_jacobis_iteration),
     ("spectral_cycles_are_sweeps_to_rounding", spectral_cycles_are_sweeps_to_rounding),
@@ -159,8 +160,28 @@ fn large_tiles_too() {
     assert!(compared.get() > settings() / 8, "only {} were compared", compared.get());
 }
 
+/// On small tiles, which a block of threads keeps in registers, and on those that it passes over.
+fn coefficients_per_point_too() {
+    let kernel = prop::sample::select(vec![Kernel::AUTO, Kernel::SHARED, Kernel::CLASSIC]);
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    let compared = Cell::new(0);
+    let cases = prop_oneof![3 => per_point_case(), 1 => with_random_rows(large())];
+    check(settings() / 2, (cases, kernel, precision), |(case, kernel, precision)| {
+        let is_classic = kernel == Kernel::CLASSIC;
+        let method = if is_classic { Method::Classic } else { case.hierarchical() };
+        let is_taken = compare(&case, &method, precision, kernel);
+        compared.set(compared.get() + u32::from(is_taken));
+    });
+    // The largest are too large for shared memory.
+    assert!(compared.get() > settings() / 4, "only {} were compared", compared.get());
+    check(share(20), (per_point_case(), Just(Kernel::REGISTER)), |(case, kernel)| {
+        assert!(!compare(&case, &case.hierarchical(), Precision::F64, kernel), "it has no rows");
+    });
+}
+
 fn many_cycles_replayed_are_the_same_cycles() {
-    check(share(40), (case(), 100..=700_u64), |(case, cycles)| {
+    let cases = prop_oneof![case(), per_point_case()];
+    check(share(40), (cases, 100..=700_u64), |(case, cycles)| {
         for (method, kernel) in [
             (Method::Classic, Kernel::AUTO),
             (case.hierarchical(), Kernel::AUTO),

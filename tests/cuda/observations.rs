@@ -1,6 +1,6 @@
 //! Observations of an iterate on a GPU are those of the same iterate on the CPU.
 
-use crate::cases::case;
+use crate::cases::{case, per_point_case};
 use crate::iterates::{check, maxima, request, settings, share};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ fn fields_are_those_of_the_cpu() {
     let precision = prop::sample::select(Precision::ALL.to_vec());
     check(
         settings() / 6,
-        (case(), precision, most(), most()),
+        (prop_oneof![2 => case(), 1 => per_point_case()], precision, most(), most()),
         |(case, precision, across, down)| {
             let method = case.hierarchical();
             let mut gpu =
@@ -196,9 +196,10 @@ fn an_iterate_is_seen_while_others_are_made() {
     let cycles = || prop_oneof![1..=8_u64, 1..=900_u64];
     let turns = prop::collection::vec((cycles(), cycles(), any::<bool>()), 1..8);
     let precision = prop::sample::select(Precision::ALL.to_vec());
+    let cases = prop_oneof![2 => case(), 1 => per_point_case()];
     check(
         share(100),
-        (case(), precision, turns, any::<bool>()),
+        (cases, precision, turns, any::<bool>()),
         |(case, precision, turns, classic)| {
             let method = if classic { Method::Classic } else { case.hierarchical() };
             let mut gpu =

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use std::sync::Arc;
 use tilescope::grid::{AxisTiling, Field, Shape, Tiling};
-use tilescope::problem::{Boundary, Problem, Source, Stencil};
+use tilescope::problem::{Boundary, Conductivity, Diffusion, Jump, Problem, Source, Stencil};
 use tilescope::solver::Method;
 
 /// A problem, how it is cut, and how far it is taken.
@@ -53,6 +53,30 @@ pub fn any_case() -> impl Strategy<Value = Case> {
 /// On a 1D or 2D grid.
 pub fn case() -> impl Strategy<Value = Case> {
     of_shape(flat_shape())
+}
+
+/// On a 1D or 2D grid whose points have rows of their own: a conductivity that jumps, or a random one.
+pub fn per_point_case() -> impl Strategy<Value = Case> {
+    with_random_rows(case())
+}
+
+/// The same cases with such rows in place of theirs.
+pub fn with_random_rows(cases: impl Strategy<Value = Case>) -> impl Strategy<Value = Case> {
+    let random = (any::<u64>(), 0.0..7.0_f64);
+    let point = || [-0.5..1.5_f64, -0.5..1.5_f64];
+    let jump = (point(), point(), prop_oneof![Just(1000.0), 1e-3..1e3_f64]);
+    (cases, any::<bool>(), random, jump).prop_map(|(case, jumps, (seed, spread), jump)| {
+        let shape = case.problem.shape;
+        let conductivity = if jumps {
+            Conductivity::Jump(Jump { interface: [jump.0, jump.1], ratio: jump.2 })
+        } else {
+            let random = Source::Random { seed };
+            let value = |at| (spread * random.at(1, 0, at)).exp();
+            Conductivity::Array((0..shape.points()).map(value).collect())
+        };
+        let operator = Diffusion::new(&shape, conductivity).expect("1D or 2D").into();
+        Case { problem: Arc::new(Problem { operator, ..(*case.problem).clone() }), ..case }
+    })
 }
 
 fn of_shape(shape: impl Strategy<Value = Shape>) -> impl Strategy<Value = Case> {

@@ -10,6 +10,7 @@ mod limits;
 mod methods;
 mod naive;
 mod norms;
+mod per_point;
 mod spectral;
 mod statistics;
 mod streaming;

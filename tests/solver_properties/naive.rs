@@ -2,8 +2,9 @@
 //! and nothing shared with the solver but the description of the problem.
 
 use std::ops::{Add, Range, Sub};
+use std::sync::Arc;
 use tilescope::grid::{Real, Shape};
-use tilescope::problem::{Problem, Stencil};
+use tilescope::problem::{Operator, Problem, Stencil};
 
 /// `f32` and `f64`, with the standard library's own operations.
 pub trait Num: Real + Add<Output = Self> + Sub<Output = Self> {
@@ -74,6 +75,8 @@ pub struct Naive<R> {
     /// The iterate's interior, in the order of memory.
     pub u: Vec<R>,
     g: Vec<R>,
+    /// The matrix row of every point.
+    rows: Arc<[Stencil]>,
     /// How much of every update is made.
     pub omega: f64,
 }
@@ -84,6 +87,8 @@ type Point = [isize; 3];
 impl<R: Num> Naive<R> {
     pub fn new(problem: &Problem) -> Self {
         let shape = &problem.shape;
+        let points = (0..shape.rows()).flat_map(|row| (0..shape.nx()).map(move |i| (i, row)));
+        let rows: Arc<[Stencil]> = points.map(|(i, row)| row_of(problem, i, row)).collect();
         let each = |value: &dyn Fn(usize, usize) -> f64| {
             let points = (0..shape.rows()).flat_map(|row| (0..shape.nx()).map(move |i| (i, row)));
             points.map(|(i, row)| R::from_f64(value(i, row))).collect()
@@ -92,14 +97,13 @@ impl<R: Num> Naive<R> {
             problem: problem.clone(),
             omega: 1.0,
             u: each(&|i, row| problem.initial_guess.at(shape.nx(), i, row)),
-            g: each(&|i, row| {
-                problem.rhs.at(shape.nx(), i, row) / problem.operator.stencil().unwrap().d
-            }),
+            g: each(&|i, row| problem.rhs.at(shape.nx(), i, row) / rows[row * shape.nx() + i].d),
+            rows,
         }
     }
 
-    fn stencil(&self) -> &Stencil {
-        self.problem.operator.stencil().expect("a problem on a grid")
+    fn row(&self, point: [usize; 3]) -> &Stencil {
+        &self.rows[self.index(point)]
     }
 
     fn shape(&self) -> &Shape {
@@ -147,13 +151,15 @@ impl<R: Num> Naive<R> {
 
     /// Jacobi's update of a point whose neighbours are `at`: the table of the order of operations.
     fn jacobi(&self, point: [usize; 3], at: impl Fn(Point) -> R) -> R {
-        let s = self.stencil();
+        let s = self.row(point);
+        // Rows of their own take the order of any weights, whatever theirs are.
+        let is_any = self.problem.operator.stencil().is_none();
         let weight = |entry: f64| R::from_f64(-entry / s.d);
         let [x, y, z] = point.map(|i| i as isize);
         let g = self.g[self.index(point)];
         let (x_prev, x_next) = (at([x - 1, y, z]), at([x + 1, y, z]));
         if self.shape().dim() == 1 {
-            return if s.a == s.c {
+            return if s.a == s.c && !is_any {
                 weight(s.a).fused(x_prev + x_next, g)
             } else {
                 weight(s.a).fused(x_prev, weight(s.c).fused(x_next, g))
@@ -161,9 +167,9 @@ impl<R: Num> Naive<R> {
         }
         let (y_prev, y_next) = (at([x, y - 1, z]), at([x, y + 1, z]));
         if self.shape().dim() == 2 {
-            return if s.a == s.c && s.a == s.e && s.a == s.f {
+            return if s.a == s.c && s.a == s.e && s.a == s.f && !is_any {
                 weight(s.a).fused((x_prev + x_next) + (y_prev + y_next), g)
-            } else if s.a == s.c && s.e == s.f {
+            } else if s.a == s.c && s.e == s.f && !is_any {
                 weight(s.a).fused(x_prev + x_next, weight(s.e).fused(y_prev + y_next, g))
             } else {
                 let along_y = weight(s.e).fused(y_prev, weight(s.f).fused(y_next, g));
@@ -231,15 +237,18 @@ impl<R: Num> Naive<R> {
     /// d · (u₁ − u₀) of the next sweep: the residual as a solver computes it, point by point.
     pub fn scaled_change(&self) -> Vec<f64> {
         let changes = self.swept().into_iter().zip(&self.u).map(|(new, old)| new - *old);
-        changes.map(|change| change.to_f64() * self.problem.operator.stencil().unwrap().d).collect()
+        // A diagonal of its own is kept in the precision of the iterate.
+        let is_own = self.problem.operator.stencil().is_none();
+        let kept = |d: f64| if is_own { R::from_f64(d).to_f64() } else { d };
+        changes.zip(&*self.rows).map(|(change, row)| change.to_f64() * kept(row.d)).collect()
     }
 
     /// b − A u as the mathematics has it, in `f64`, point by point.
     pub fn residual(&self) -> Vec<f64> {
         let Problem { shape, rhs, .. } = &self.problem;
-        let s = self.stencil();
         let at = |point| self.value(point).to_f64();
         let point = |point: [usize; 3]| {
+            let s = self.row(point);
             let [x, y, z] = point.map(|i| i as isize);
             let mut product =
                 s.d * at([x, y, z]) + s.a * at([x - 1, y, z]) + s.c * at([x + 1, y, z]);
@@ -257,11 +266,39 @@ impl<R: Num> Naive<R> {
     /// How far rounding alone may move one value of the residual.
     pub fn residual_rounding(&self) -> f64 {
         let Problem { shape, boundary: b, .. } = &self.problem;
-        let stencil = self.stencil();
+        let largest_row =
+            |one: Stencil, row: &Stencil| if row.d.abs() > one.d.abs() { *row } else { one };
+        let stencil = self.rows.iter().fold(self.rows[0], largest_row);
         let sides = [b.left, b.right, b.top, b.bottom, b.front, b.back];
         let values = self.u.iter().chain(&self.g).map(|value| value.to_f64());
         let largest = values.chain(sides).fold(0.0, |a: f64, b| a.max(b.abs()));
         let weights = 1.0 + stencil.dominance() * (1.0 + shape.dim() as f64);
         4.0 * R::EPSILON * stencil.d.abs() * largest * weights
     }
+}
+
+/// The matrix row of a point. That of a conductivity, from the definition: fluxes through the harmonic means of
+/// neighbouring conductivities, and through its own where there is no neighbour.
+fn row_of(problem: &Problem, i: usize, row: usize) -> Stencil {
+    let shape = &problem.shape;
+    let matrix = match &problem.operator {
+        Operator::Stencil(stencil) => return *stencil,
+        Operator::PerPoint(matrix) => matrix,
+        Operator::Csr(_) => panic!("a problem on a grid"),
+    };
+    let own = matrix.conductivity(i, row);
+    let flux = |n: usize, there: bool, at: &dyn Fn() -> f64| {
+        let other = if there { at() } else { own };
+        let mean = if own == other { own } else { 2.0 * (own * other) / (own + other) };
+        -(((n + 1) * (n + 1)) as f64) * mean
+    };
+    let (nx, ny) = (shape.nx(), shape.rows());
+    let a = flux(nx, i > 0, &|| matrix.conductivity(i - 1, row));
+    let c = flux(nx, i + 1 < nx, &|| matrix.conductivity(i + 1, row));
+    if shape.dim() == 1 {
+        return Stencil { d: -(a + c), a, c, ..Stencil::default() };
+    }
+    let e = flux(ny, row > 0, &|| matrix.conductivity(i, row - 1));
+    let f = flux(ny, row + 1 < ny, &|| matrix.conductivity(i, row + 1));
+    Stencil { d: -((a + c) + (e + f)), a, c, e, f, ..Stencil::default() }
 }

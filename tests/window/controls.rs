@@ -64,6 +64,8 @@ fn all_faces() -> Vec<(&'static str, Window)> {
     apart.method.tile = vec![16, 8];
     let mut wind = small();
     wind.problem.kind = ProblemKind::ConvectionDiffusion;
+    let mut materials = small();
+    materials.problem.kind = ProblemKind::Diffusion;
     let mut classic = small();
     classic.method.name = MethodName::Classic;
     let mut faces = vec![
@@ -71,6 +73,7 @@ fn all_faces() -> Vec<(&'static str, Window)> {
         ("a line", Window::paused(line())),
         ("Separate x and y", Window::paused(apart)),
         ("wind", Window::paused(wind)),
+        ("materials", Window::paused(materials)),
         ("classic", Window::paused(classic)),
         ("a pinned run", pinned()),
     ];

@@ -11,6 +11,7 @@ mod edges;
 mod files;
 mod habits;
 mod lessons;
+mod materials;
 mod monkey;
 mod panes;
 mod pictures;
@@ -30,6 +31,7 @@ fn main() {
         files::TESTS,
         habits::TESTS,
         lessons::TESTS,
+        materials::TESTS,
         panes::TESTS,
         edges::TESTS,
         time::TESTS,

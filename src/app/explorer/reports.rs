@@ -9,7 +9,7 @@ use crate::app::state::pins;
 use crate::app::state::session::elsewhere;
 use crate::grid::Precision;
 use crate::picture::{Opened, counted};
-use crate::run::{ArchivedRun, Backend, ExactState, Outcome, Phase, Report, RunSpec};
+use crate::run::{ArchivedRun, Backend, ExactState, Outcome, Phase, ProblemKind, Report, RunSpec};
 use crate::solver::{Kernel, SolverError};
 use eframe::egui;
 use std::sync::Arc;
@@ -136,7 +136,8 @@ impl Explorer {
                     Read::Problem(problem) => {
                         let mut spec = RunSpec::clone(&self.session.spec);
                         spec.stop = problem.kind.default_stop();
-                        spec.problem = *problem;
+                        let of_rows = self.session.spec.problem.kind == ProblemKind::Diffusion;
+                        spec.problem = if of_rows { problem.into_conductivity() } else { *problem };
                         self.session.begin(spec);
                     }
                     Read::Lesson(read) => {

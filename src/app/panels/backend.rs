@@ -169,7 +169,8 @@ fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kerne
     let is_choice = kernel == Kernel::FASTEST && chosen.name == MethodName::Hierarchical;
     let kernel = if is_choice { Kernel::AUTO } else { kernel };
     let method = method.damped(chosen.omega);
-    cuda::takes(kernel, &method, chosen.precision).map_err(|why| format!("It {why}."))
+    let is_per_point = session.spec.problem.kind == ProblemKind::Diffusion;
+    cuda::takes(kernel, &method, chosen.precision, is_per_point).map_err(|why| format!("It {why}."))
 }
 
 /// The method of tiles that a kernel makes. The weights are not known here; a run whose weights do not allow

@@ -1,6 +1,7 @@
 //! The fixed panels around the panes.
 
 pub mod backend;
+mod editors;
 pub mod lesson;
 pub mod memory;
 pub mod method;

@@ -1,14 +1,17 @@
 //! The problem's details, and when to stop.
 
+use crate::app::panels::editors;
 use crate::app::state::command::Command;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{explained, named, typed};
 use crate::app::widgets::rows::{heading, row};
 use crate::grid::AXIS_NAMES;
-use crate::picture::{digits, parse_number, two_digits};
+use crate::picture::{digits, number, parse_number, two_digits};
+use crate::problem::Jump;
 use crate::problem::matrix::Ordering;
-use crate::run::{Plan, ProblemKind, Report, RunSpec, StopRule, TOLERANCE};
+use crate::run::{Plan, ProblemKind, ProblemSpec, Report, RunSpec, StopRule, TOLERANCE};
 use eframe::egui::{ComboBox, DragValue, RichText, Ui};
+use std::path::Path;
 
 /// Sides to choose from.
 const SIDES: [usize; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
@@ -27,6 +30,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
         sides(ui, &mut spec);
     }
     details(ui, &mut spec);
+    editors::ui(ui, &mut spec.problem);
     if let Some(warning) = report.and_then(|report| report.plan.warning()) {
         let radius = report.and_then(|report| report.plan.spectral_radius);
         let radius = radius.map_or_else(String::new, |radius| format!(" · ρ = {radius}"));
@@ -127,20 +131,19 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
                 }
             });
         }
+        ProblemKind::Diffusion => match &problem.conductivity {
+            Some(path) => {
+                let about =
+                    "The file of the conductivity. Drop another array on the window to replace it.";
+                file(ui, "Conductivity", path, about);
+            }
+            None => materials(ui, problem),
+        },
         ProblemKind::Picture => {
             if let Some(path) = &problem.rhs {
-                let name = path.file_name().map_or_else(
-                    || path.display().to_string(),
-                    |name| name.to_string_lossy().into_owned(),
-                );
-                row(
-                    ui,
-                    "File",
-                    "The file of the right-hand side. Drop another on the window to replace it.",
-                    |ui| {
-                        ui.label(name).on_hover_text(path.display().to_string());
-                    },
-                );
+                let about =
+                    "The file of the right-hand side. Drop another on the window to replace it.";
+                file(ui, "File", path, about);
             }
         }
         ProblemKind::Matrix => {
@@ -168,6 +171,44 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
             }
         }
         _ => {}
+    }
+}
+
+/// A file that a problem was read from.
+fn file(ui: &mut Ui, what: &str, path: &Path, about: &str) {
+    let name = path
+        .file_name()
+        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    row(ui, what, about, |ui| ui.label(name).on_hover_text(path.display().to_string()));
+}
+
+/// The conductivity of two materials, and the line between them.
+fn materials(ui: &mut Ui, problem: &mut ProblemSpec) {
+    let Jump { mut ratio, mut interface } = problem.jump();
+    let about =
+        "The conductivity on the side of the interface with larger x; on the other it is 1.";
+    row(ui, "Conductivity", about, |ui| {
+        ui.label("1 :");
+        let value = typed(ui, &mut ratio, 1e-6..=1e6).speed(0.01 * problem.jump().ratio);
+        let value = value.custom_formatter(|ratio, _| number(ratio)).custom_parser(parse_number);
+        if named(ui.add(value), "Conductivity beyond the interface").on_hover_text(about).changed()
+        {
+            problem.jump = Some(ratio);
+        }
+    });
+    let about = "Two points of the interface, x and y from 0 to 1. Or drag the line on the map.";
+    let names = [("Interface", "Interface"), ("to", "Interface to")];
+    for (end, (title, name)) in interface.iter_mut().zip(names) {
+        row(ui, title, about, |ui| {
+            for (value, axis) in end.iter_mut().zip(AXIS_NAMES) {
+                let field = typed(ui, value, 0.0..=1.0).speed(0.005).max_decimals(3);
+                let label = format!("{name} {axis}");
+                named(ui.add(field.prefix(format!("{axis} "))), &label).on_hover_text(about);
+            }
+        });
+    }
+    if interface != problem.jump().interface {
+        problem.interface = Some(interface);
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::app::state::session::Session;
 use crate::app::widgets::theme;
 use crate::grid::AxisTiling;
-use crate::problem::Stencil;
+use crate::problem::{Operator, Stencil};
 use crate::run::{MethodName, Report};
 use eframe::egui::{
     self, Align2, Color32, Label, Rangef, Rect, RichText, Role, Sense, Stroke, TextStyle, Ui,
@@ -80,9 +80,19 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
         draw(ui, rect, axis, k);
         ui.add(Label::new(RichText::new(sentence).small()).wrap());
     }
-    if let Some(stencil) = report.and_then(|report| report.plan.problem.operator.stencil()) {
-        let formula = formula(stencil);
-        let about = "The update of Jacobi's iteration, with the numbers of this problem; d is the diagonal of the matrix. A cycle applies it k times in every tile.";
+    let problem = report.map(|report| &report.plan.problem);
+    let update = problem.and_then(|problem| match &problem.operator {
+        Operator::Stencil(stencil) => Some((
+            formula(stencil),
+            "The update of Jacobi's iteration, with the numbers of this problem; d is the diagonal of the matrix. A cycle applies it k times in every tile.",
+        )),
+        Operator::PerPoint(_) => Some((
+            per_point_formula(problem.shape.dim()).to_owned(),
+            "The update of Jacobi's iteration with coefficients of its own at every point (Eq. 4 of the long version of the paper). A cycle applies it k times in every tile.",
+        )),
+        Operator::Csr(_) => None,
+    });
+    if let Some((formula, about)) = update {
         ui.add(Label::new(RichText::new(formula).small()).wrap()).on_hover_text(about);
     }
 }
@@ -130,6 +140,14 @@ fn formula(stencil: &Stencil) -> String {
         .map(|((name, _), w)| format!("{} {name}", trimmed(w)))
         .collect();
     format!("u ← b/d + {}", terms.join(" + ")).replace("+ −", "− ")
+}
+
+/// The update where every point has coefficients of its own.
+fn per_point_formula(dim: usize) -> &'static str {
+    match dim {
+        1 => "u(i) ← (b(i) − a(i) u(i−1) − c(i) u(i+1)) / d(i)",
+        _ => "u ← (b − a u(i−1) − c u(i+1) − e u(j−1) − f u(j+1)) / d, all of point (i, j)",
+    }
 }
 
 /// A number with at most three decimals.

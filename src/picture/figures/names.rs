@@ -93,6 +93,15 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
         }),
         problem.seed.map(|seed| format!("seed {seed}")),
         problem.velocity_components().map(|velocity| format!("velocity {}", numbers(velocity))),
+        problem
+            .conductivity
+            .as_ref()
+            .and_then(|file| file.file_name())
+            .map(|name| format!("k from {}", name.to_string_lossy())),
+        problem.jump.map(|ratio| format!("k 1 : {}", number(ratio))),
+        problem
+            .interface
+            .map(|[from, to]| format!("interface ({}) – ({})", numbers(&from), numbers(&to))),
         problem.boundary.map(|b| {
             let sides = of_axes(&[b.left, b.right, b.top, b.bottom], &[b.front, b.back]);
             format!("boundary {sides}")

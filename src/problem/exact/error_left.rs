@@ -10,10 +10,8 @@ const CHEAP_POINTS: usize = 1 << 20;
 /// Whether the exact solution of a problem is computed in little time and memory: a grid of at most 2²⁰ points on
 /// which elimination or sine transforms solve. Whether there is one is not known before that.
 pub fn is_exact_cheap(problem: &Problem) -> bool {
-    let method =
-        problem.operator.stencil().map(|stencil| ExactMethod::choose(&problem.shape, stencil));
-    let is_direct = matches!(method, Some(Ok(ExactMethod::Lines | ExactMethod::Sine(_))));
-    is_direct && problem.shape.points() <= CHEAP_POINTS
+    ExactMethod::of(problem).is_ok_and(ExactMethod::is_direct)
+        && problem.shape.points() <= CHEAP_POINTS
 }
 
 /// ‖u − u*‖₂ / ‖u₀ − u*‖₂ of an iterate, with the exact solution and the initial guess; `None` where the initial

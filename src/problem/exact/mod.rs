@@ -7,7 +7,7 @@
 //!
 //! | matrix | solver | time |
 //! |---|---|---|
-//! | 1D | elimination | O(n) |
+//! | 1D, also with coefficients per point | elimination | O(n) |
 //! | 2D or 3D, symmetric along all axes but one, or nearly so | sine transforms along them, elimination along the last | O(n log n) |
 //! | other 2D | alternating directions | O(n log n), 50–100 times slower |
 //!
@@ -26,7 +26,7 @@ pub use error_left::{error_left, is_exact_cheap};
 pub use spectrum::{Modes, Spectrum, first_below};
 
 use super::residual::residual_of_row;
-use super::{Problem, Source, Stencil, StencilError};
+use super::{Diffusion, Operator, Problem, Source, Stencil, StencilError};
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Field, Precision, Shape};
 use alternating::Alternating;
@@ -62,6 +62,12 @@ pub enum ExactError {
     /// A sparse matrix.
     #[error("the exact solution could not be computed: it is known for grids, not for matrices")]
     Matrix,
+    /// A 2D grid whose points have rows of their own.
+    #[error(
+        "the exact solution could not be computed: on a 2D grid it is known for coefficients that are \
+         the same at all points"
+    )]
+    Coefficients,
     /// A 3D grid that sine transforms cannot solve.
     #[error(
         "the exact solution could not be computed: on a 3D grid the matrix must be symmetric along \
@@ -102,11 +108,10 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// If the right-hand side is an array that does not fit the shape.
 pub fn exact(problem: &Problem, cancel: &AtomicBool) -> Result<Field<f64>, ExactError> {
     let shape = &problem.shape;
-    let stencil = problem.operator.stencil().ok_or(ExactError::Matrix)?;
-    stencil.check(shape)?;
-    let method = ExactMethod::choose(shape, stencil)?;
+    let method = ExactMethod::of(problem)?;
     memory::check(shape, exact_arrays(problem), Precision::F64)?;
-    let mut solver = method.solver(shape, stencil)?;
+    let mut solver = method.solver(shape)?;
+    let row_sum = method.row_sum(shape);
     let initial_guess = Source::Constant(0.0);
     let mut u: Field<f64> = Problem { initial_guess, ..problem.clone() }.initial_iterate();
     let mut rest = vec![0.0; shape.points()];
@@ -116,7 +121,7 @@ pub fn exact(problem: &Problem, cancel: &AtomicBool) -> Result<Field<f64>, Exact
     for _ in 0..=method.steps() {
         residual(problem, &u, &mut rest, cancel)?;
         let size = largest(u.as_slice());
-        if settled && largest(&rest) <= ROUNDING * row_sum(stencil) * size {
+        if settled && largest(&rest) <= ROUNDING * row_sum * size {
             return Ok(u);
         }
         solver.solve(&mut rest, cancel)?;
@@ -138,10 +143,8 @@ pub fn exact(problem: &Problem, cancel: &AtomicBool) -> Result<Field<f64>, Exact
 
 /// Arrays of the grid, in f64, that [`exact`] needs at a time.
 pub fn exact_arrays(problem: &Problem) -> usize {
-    let method =
-        problem.operator.stencil().map(|stencil| ExactMethod::choose(&problem.shape, stencil));
     // The solution, what is left to correct, and what the method works in; nothing where there is none.
-    method.and_then(Result::ok).map_or(0, |method| 2 + method.arrays())
+    ExactMethod::of(problem).map_or(0, |method| 2 + method.arrays())
 }
 
 /// Whether what is left after a correction is less than the rounding of the values: each
@@ -156,33 +159,62 @@ fn is_settled(change: f64, previous: Option<f64>, size: f64) -> bool {
 
 /// What a matrix is solved by.
 #[derive(Clone, Copy)]
-enum ExactMethod {
+enum ExactMethod<'a> {
     /// Elimination along every row of a 1D grid.
-    Lines,
+    Lines(&'a Stencil),
+    /// The same where every point has a row of its own.
+    Rows(&'a Diffusion),
     /// Sine transforms along all axes but one.
-    Sine(sine::Elimination),
+    Sine(sine::Elimination, &'a Stencil),
     /// Alternating directions.
-    Alternating,
+    Alternating(&'a Stencil),
 }
 
-impl ExactMethod {
-    fn choose(shape: &Shape, stencil: &Stencil) -> Result<Self, ExactError> {
+impl<'a> ExactMethod<'a> {
+    fn of(problem: &'a Problem) -> Result<Self, ExactError> {
+        let shape = &problem.shape;
+        let stencil = match &problem.operator {
+            Operator::Stencil(stencil) => stencil,
+            Operator::PerPoint(rows) if shape.dim() == 1 => return Ok(Self::Rows(rows)),
+            Operator::PerPoint(_) => return Err(ExactError::Coefficients),
+            Operator::Csr(_) => return Err(ExactError::Matrix),
+        };
+        stencil.check(shape)?;
         if shape.dim() == 1 {
-            return Ok(Self::Lines);
+            return Ok(Self::Lines(stencil));
         }
         match (sine::Elimination::new(shape, stencil), shape.dim()) {
-            (Some(plan), _) => Ok(Self::Sine(plan)),
-            (None, 2) => Ok(Self::Alternating),
+            (Some(plan), _) => Ok(Self::Sine(plan, stencil)),
+            (None, 2) => Ok(Self::Alternating(stencil)),
             (None, _) => Err(ExactError::NotSymmetric),
         }
+    }
+
+    /// Whether it comes to an end after some steps that do not depend on the matrix.
+    fn is_direct(self) -> bool {
+        !matches!(self, Self::Alternating(_))
     }
 
     /// Arrays of the grid that it works in.
     fn arrays(self) -> usize {
         match self {
-            Self::Lines => 0,
-            Self::Sine(_) => 1,
-            Self::Alternating => 3,
+            Self::Lines(_) | Self::Rows(_) => 0,
+            Self::Sine(..) => 1,
+            Self::Alternating(_) => 3,
+        }
+    }
+
+    /// ‖A‖∞.
+    fn row_sum(self, shape: &Shape) -> f64 {
+        match self {
+            Self::Lines(stencil) | Self::Sine(_, stencil) | Self::Alternating(stencil) => {
+                row_sum(stencil)
+            }
+            Self::Rows(rows) => {
+                let points =
+                    (0..shape.rows()).flat_map(|row| (0..shape.nx()).map(move |i| (i, row)));
+                points.fold(0.0, |most: f64, (i, row)| most.max(row_sum(&rows.row(i, row))))
+            }
         }
     }
 
@@ -190,37 +222,43 @@ impl ExactMethod {
     /// unless the matrix is all but singular.
     fn steps(self) -> usize {
         match self {
-            Self::Lines | Self::Sine(_) => 12,
-            Self::Alternating => 200,
+            Self::Lines(_) | Self::Rows(_) | Self::Sine(..) => 12,
+            Self::Alternating(_) => 200,
         }
     }
 
-    fn solver(self, shape: &Shape, stencil: &Stencil) -> Result<ExactSolver, ExactError> {
+    fn solver(self, shape: &Shape) -> Result<ExactSolver<'a>, ExactError> {
         Ok(match self {
-            Self::Lines => {
+            Self::Lines(stencil) => {
                 let mut line = Tridiagonal::new(shape.nx());
                 line.factor(stencil.a, stencil.d, stencil.c, row_sum(stencil))
                     .ok_or_else(|| singular(shape, stencil))?;
                 ExactSolver::Lines(line)
             }
-            Self::Sine(plan) => ExactSolver::Sine(Sine::new(plan, shape, stencil)),
-            Self::Alternating => ExactSolver::Alternating(Alternating::new(shape, stencil)),
+            Self::Rows(rows) => ExactSolver::Rows(rows, shape.nx()),
+            Self::Sine(plan, stencil) => ExactSolver::Sine(Sine::new(plan, shape, stencil)),
+            Self::Alternating(stencil) => {
+                ExactSolver::Alternating(Alternating::new(shape, stencil))
+            }
         })
     }
 }
 
 /// A method with its factors and its arrays.
-enum ExactSolver {
+enum ExactSolver<'a> {
     Lines(Tridiagonal),
+    /// The rows, and the points of a system.
+    Rows(&'a Diffusion, usize),
     Sine(Sine),
     Alternating(Alternating),
 }
 
-impl ExactSolver {
+impl ExactSolver<'_> {
     /// Replaces `values` (C order, no boundary) by A⁻¹ `values`, or by an approximation.
     fn solve(&mut self, values: &mut [f64], cancel: &AtomicBool) -> Result<(), ExactError> {
         match self {
             Self::Lines(line) => solve_rows(line, values, cancel),
+            Self::Rows(rows, n) => solve_own_rows(rows, *n, values, cancel),
             Self::Sine(sine) => sine.solve(values, cancel),
             Self::Alternating(alternating) => alternating.solve(values, cancel),
         }
@@ -299,6 +337,33 @@ fn solve_rows(
         || (),
         |(), _, row| {
             matrix.solve(row);
+            Ok(())
+        },
+    )
+}
+
+/// Solves for every system of a 1D grid, each with a matrix of its own.
+fn solve_own_rows(
+    rows: &Diffusion,
+    n: usize,
+    values: &mut [f64],
+    cancel: &AtomicBool,
+) -> Result<(), ExactError> {
+    each_row(
+        values,
+        n,
+        cancel,
+        || Tridiagonal::new(n),
+        |matrix, system, values| {
+            let row = |i| {
+                let Stencil { a, d, c, .. } = rows.row(i, system);
+                [a, d, c]
+            };
+            // The diagonal is the sum of the others, with those of the boundary: no pivot is 0, whatever the scale.
+            if matrix.factor_rows(row, 0.0).is_none() {
+                return Err(ExactError::NotFinite);
+            }
+            matrix.solve(values);
             Ok(())
         },
     )

@@ -1,6 +1,8 @@
 use super::{ExactError, exact, largest, residual, row_sum};
 use crate::grid::{Field, Shape};
-use crate::problem::{Boundary, Problem, Source, Stencil, System, Weights};
+use crate::problem::{
+    Boundary, Conductivity, Diffusion, Problem, Source, Stencil, System, Weights,
+};
 use proptest::prelude::*;
 use std::f64::consts::PI;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -209,6 +211,7 @@ fn is_a_fixed_point_of_jacobi() {
             Weights::General([[x_prev, x_next], [y_prev, y_next], _]) => {
                 [x_prev, x_next, y_prev, y_next]
             }
+            Weights::PerPoint => panic!("the stencil is the same everywhere"),
         };
         let (values, stride) = (u.as_slice(), u.shape().stride());
         let update = Field::from_fn(*u.shape(), |i, j| {
@@ -220,6 +223,42 @@ fn is_a_fixed_point_of_jacobi() {
                 + y_next * values[k + stride]
         });
         assert_near(&update.to_interior(), &u.to_interior(), 4.0 * f64::EPSILON);
+    }
+}
+
+/// Without sources the flux through conductivities in series is the same everywhere: u grows by each resistance.
+/// Every system of a batch has conductivities of its own.
+#[test]
+fn follows_the_resistances_of_a_1d_grid() {
+    let (n, systems) = (40, 3);
+    let shape = Shape::grid_1d(n, systems).unwrap();
+    let conductivity = |at: usize| 10f64.powi((7 * at % 13) as i32 - 6);
+    let values: Vec<_> = (0..shape.points()).map(conductivity).collect();
+    let rows = Diffusion::new(&shape, Conductivity::Array(values.into())).unwrap();
+    let zero = Source::Constant(0.0);
+    let problem = Problem {
+        shape,
+        operator: rows.into(),
+        rhs: zero.clone(),
+        initial_guess: zero,
+        boundary: Boundary { right: 1.0, ..Boundary::default() },
+    };
+    let found = solved(&problem);
+    for system in 0..systems {
+        let k = |i: usize| conductivity(system * n + i);
+        // Half a material on either side of the middle between two points; the boundary has that of its neighbour.
+        let between = |i: usize| match i {
+            0 => 1.0 / k(0),
+            i if i == n => 1.0 / k(n - 1),
+            i => 0.5 / k(i - 1) + 0.5 / k(i),
+        };
+        let whole: f64 = (0..=n).map(between).sum();
+        let mut below = 0.0;
+        for i in 0..n {
+            below += between(i);
+            let u = found.at(i, system);
+            assert!((u - below / whole).abs() < 1e-12, "{u} {}", below / whole);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
-//! Tridiagonal matrices of constant coefficients.
+//! Tridiagonal matrices.
 
-/// The factors of a tridiagonal matrix whose three diagonals are constant.
+/// The factors of a tridiagonal matrix.
 ///
 /// Gaussian elimination with row exchanges (LAPACK's `gttrf`), since a matrix need not be
 /// dominant; where it is, no rows are exchanged and this is the Thomas algorithm.
@@ -30,7 +30,7 @@ impl Tridiagonal {
         self.inverse.len()
     }
 
-    /// Factors the matrix of these diagonals. `None` if a pivot is zero, as far as the rounding of
+    /// Factors the matrix of these constant diagonals. `None` if a pivot is zero, as far as the rounding of
     /// numbers of size `scale` can resolve.
     pub(super) fn factor(
         &mut self,
@@ -39,11 +39,21 @@ impl Tridiagonal {
         upper: f64,
         scale: f64,
     ) -> Option<()> {
+        self.factor_rows(|_| [lower, diagonal, upper], scale)
+    }
+
+    /// The same of a matrix whose row `i` is `row(i)`: its entries below, on and above the diagonal.
+    pub(super) fn factor_rows(
+        &mut self,
+        row: impl Fn(usize) -> [f64; 3],
+        scale: f64,
+    ) -> Option<()> {
         let last = self.len() - 1;
         let invert = |pivot: f64| (pivot.abs() > f64::EPSILON * scale).then(|| pivot.recip());
         // The row being worked on has these on and above the diagonal.
-        let (mut here, mut above) = (diagonal, upper);
+        let [_, mut here, mut above] = row(0);
         for i in 0..last {
+            let [lower, diagonal, upper] = row(i + 1);
             let above_next = if i + 1 < last { upper } else { 0.0 };
             let exchange = here.abs() < lower.abs();
             if exchange {

@@ -132,7 +132,7 @@ impl RunArchive {
         field: FieldKind,
         cycle: u64,
     ) -> Vec<CycleValue> {
-        let is_grid = self.plan.problem.operator.stencil().is_some();
+        let is_grid = self.plan.problem.operator.matrix().is_none();
         if !is_grid || matches!(field, FieldKind::Change | FieldKind::Staleness) {
             return Vec::new();
         }

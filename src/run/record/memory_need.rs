@@ -53,7 +53,8 @@ impl MemoryNeed {
         }
         // A matrix on a GPU is observed on this machine.
         if matches!(plan.place, Place::Cpu { .. }) || matrix.is_some() {
-            need.add("the solver", arrays(SOLVER, plan.precision));
+            let of_rows = plan.problem.operator.row_arrays(shape);
+            need.add("the solver", arrays(SOLVER + of_rows, plan.precision));
             if let Method::Streaming(streaming) = &plan.method {
                 let bytes = streaming.working_bytes(shape, plan.precision);
                 need.add("the slab or window", bytes);

@@ -194,9 +194,11 @@ fn why_not(planner: &mut Planner, run: &RunSpec) -> Result<Option<String>, PlanE
     match planner.plan(run) {
         Ok(plan) => Ok(match plan.place {
             Place::Cpu { .. } => None,
-            Place::Cuda { kernel, .. } => cuda::takes(kernel, &plan.method, plan.precision)
-                .err()
-                .map(|why| format!("kernel {} {why}", kernel.name())),
+            Place::Cuda { kernel, .. } => {
+                let is_per_point = plan.problem.operator.is_per_point();
+                let taken = cuda::takes(kernel, &plan.method, plan.precision, is_per_point);
+                taken.err().map(|why| format!("kernel {} {why}", kernel.name()))
+            }
         }),
         Err(PlanError::Tiling(why @ TilingError::OverlapTooLarge { .. })) => {
             Ok(Some(why.to_string()))

@@ -4,7 +4,7 @@ use super::Pass;
 use super::level::{Level, Task};
 use super::norms::{NormAccumulator, PartialNorms};
 use super::observe::bands;
-use super::update::{Block, Sweep, Update, WithUpdate, with_damped_update};
+use super::update::{Block, Rows, Sweep, Update, WithUpdate, with_damped_update};
 use crate::grid::Real;
 use crate::problem::System;
 
@@ -59,31 +59,55 @@ impl<R: Real> WithUpdate<R> for Band<'_, R> {
         let Self { system, from, exact, first_row, to, .. } = self;
         let shape = system.shape();
         let (stride, nx) = (shape.stride(), shape.nx());
-        let rows = to.len() / stride;
+        let rows_of_band = to.len() / stride;
         let mut norms = PartialNorms::default();
         for columns in (0..nx).step_by(PIECE).map(|start| start..(start + PIECE).min(nx)) {
             let width = columns.len();
             // Where the piece begins in the grid.
             let first = shape.row_start(first_row) + 1 + columns.start;
-            for row in 0..rows {
+            for row in 0..rows_of_band {
                 let first = first + row * stride;
                 let g = &system.g.as_slice()[first..];
                 let (plane, height) = (shape.plane_stride(), 1);
-                let block =
-                    Block { values: from, first, stride, plane, g, g_stride: 0, width, height };
+                let rows = Rows::of(system, first);
+                let block = Block {
+                    values: from,
+                    first,
+                    stride,
+                    plane,
+                    g,
+                    g_stride: 0,
+                    rows,
+                    width,
+                    height,
+                };
                 let out = &mut to[row * stride + 1 + columns.start..];
                 self.level.run(Sweep { update, block, out });
             }
             if self.measure {
                 let (mut change, mut error) =
                     (NormAccumulator::new(width), NormAccumulator::new(width));
-                for row in 0..rows {
+                for row in 0..rows_of_band {
                     let new = &to[row * stride + 1 + columns.start..];
                     change.add(new, &from[first + row * stride..], |u: R, old| (u - old).to_f64());
                 }
+                norms.max_change = norms.max_change.max(change.total().max);
+                if let Some(rows) = &system.rows {
+                    let (mut residual, mut values) = (NormAccumulator::new(width), [0.0; PIECE]);
+                    for row in 0..rows_of_band {
+                        let new = &to[row * stride + 1 + columns.start..];
+                        let at = first + row * stride;
+                        let (old, diagonal) = (&from[at..], &rows.diagonal()[at..]);
+                        for (i, value) in values[..width].iter_mut().enumerate() {
+                            *value = (new[i] - old[i]).to_f64() * diagonal[i].to_f64();
+                        }
+                        residual.add(&values, &values, |value: f64, _| value);
+                    }
+                    change = residual;
+                }
                 norms.first_sweep = norms.first_sweep + change.total();
                 if let Some(exact) = exact {
-                    for row in 0..rows {
+                    for row in 0..rows_of_band {
                         let new = &to[row * stride + 1 + columns.start..];
                         let exact = &exact[first + row * stride..];
                         error.add(new, exact, |u: R, exact| u.to_f64() - exact);
@@ -92,7 +116,6 @@ impl<R: Real> WithUpdate<R> for Band<'_, R> {
                 }
             }
         }
-        norms.max_change = norms.first_sweep.max;
         norms
     }
 }

@@ -83,7 +83,7 @@ impl NextCycle<'_> {
         followed: Followed,
         subiteration: usize,
     ) -> Result<Option<Inside>, SolverError> {
-        if self.problem.operator.stencil().is_none() {
+        if self.problem.operator.matrix().is_some() {
             return Ok(None);
         }
         match followed {

@@ -155,12 +155,13 @@ impl<R: Real> Divided<R> {
     fn new(problem: &Problem) -> Self {
         match &problem.operator {
             Operator::Stencil(stencil) => Self::Grid(Arc::new(System::new(problem, stencil))),
+            Operator::PerPoint(rows) => Self::Grid(Arc::new(System::per_point(problem, rows))),
             Operator::Csr(matrix) => Self::Matrix(Arc::new(MatrixSystem::new(problem, matrix))),
         }
     }
 
-    /// What the changes of a first sweep, as they are measured, are multiplied by to make residuals. Those
-    /// of a matrix, whose rows have diagonals of their own, are residuals already.
+    /// What the changes of a first sweep, as they are measured, are multiplied by to make residuals. Where rows
+    /// have diagonals of their own, they are residuals already.
     fn residual_factor(&self) -> f64 {
         match self {
             Self::Grid(system) => system.diagonal,
@@ -192,6 +193,11 @@ impl<R: Real> Cycle<R> {
             (Method::Hierarchical { k, tiling }, ..) => {
                 Self::Hierarchical { tiles: Hierarchical::new(shape, tiling), k: *k }
             }
+            // Rows of their own do not stream: the same sweeps on one tile that is the whole grid.
+            (Method::Streaming(streaming), Operator::PerPoint(_), _) => Self::Hierarchical {
+                tiles: Hierarchical::new(shape, &Tiling::whole(shape)),
+                k: streaming.height(),
+            },
             (Method::Streaming(streaming), ..) => {
                 Self::Streaming(Box::new(Stream::new(shape, *streaming)))
             }
@@ -263,7 +269,8 @@ impl<R: Real> CpuSolver<R> {
         threads: usize,
     ) -> Result<Self, OutOfMemory> {
         let beside = working_bytes::<R>(&problem.shape, &method);
-        memory::check_with(&problem.shape, ARRAYS, R::PRECISION, beside)?;
+        let arrays = ARRAYS + problem.operator.row_arrays(&problem.shape);
+        memory::check_with(&problem.shape, arrays, R::PRECISION, beside)?;
         let system = Divided::new(problem);
         let level = level.min(Level::best());
         Ok(Self::at_start(Arc::clone(problem), system, &method, layout, level, Team::new(threads)))

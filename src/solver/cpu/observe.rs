@@ -3,7 +3,7 @@
 use super::level::Task;
 use super::matrix::Residual;
 use super::norms::{NormAccumulator, Partial, residual_norms};
-use super::update::{Block, Sweep, Update, WithUpdate, with_update};
+use super::update::{self, Block, Sweep, Update, WithUpdate, with_update};
 use super::{CpuSolver, Divided};
 use crate::grid::{Field, Real, Slice};
 use crate::problem::{Source, System};
@@ -23,8 +23,8 @@ pub(super) const TOGETHER: usize = 4;
 /// threads can share it.
 #[derive(Clone, Copy)]
 pub(super) enum Values<'a, R> {
-    /// u₁ − u₀, the update of one sweep: the residual over the diagonal. For a matrix, whose
-    /// rows have diagonals of their own, the residual itself.
+    /// u₁ − u₀, the update of one sweep: the residual over the diagonal. Where rows have
+    /// diagonals of their own, the residual itself.
     SweepChange,
     Residual,
     Change,
@@ -42,7 +42,7 @@ pub(super) fn bands(range: Range<usize>, size: usize) -> impl Iterator<Item = Ra
     range.step_by(size).map(move |start| start..(start + size).min(end))
 }
 
-/// Computes u₁ − u₀ on parts of some rows.
+/// Computes u₁ − u₀ on parts of some rows; where points have rows of their own, times their diagonals.
 struct SweepChange<'a, R> {
     solver: &'a CpuSolver<R>,
     system: &'a System<R>,
@@ -69,7 +69,8 @@ impl<R: Real> WithUpdate<R> for SweepChange<'_, R> {
         let (stride, width) = (shape.stride(), columns.len());
         let first = |row: usize| shape.row_start(row) + 1 + columns.start;
         // A right-hand side that is the same everywhere is read from one row, which stays in the caches.
-        let is_constant = matches!(solver.problem.rhs, Source::Constant(_));
+        let is_constant =
+            matches!(solver.problem.rhs, Source::Constant(_)) && system.rows.is_none();
         let values = solver.current.as_slice();
         for part in shape.by_plane(rows.clone()) {
             let (g_row, g_stride) = if is_constant { (0, 0) } else { (part.start, stride) };
@@ -80,6 +81,7 @@ impl<R: Real> WithUpdate<R> for SweepChange<'_, R> {
                 plane: shape.plane_stride(),
                 g: &system.g.as_slice()[first(g_row)..],
                 g_stride,
+                rows: update::Rows::of(system, first(part.start)),
                 width,
                 height: part.len(),
             };
@@ -91,6 +93,11 @@ impl<R: Real> WithUpdate<R> for SweepChange<'_, R> {
             let old = &values[first(row)..][..width];
             for ((out, new), old) in out.iter_mut().zip(new).zip(old) {
                 *out = (*new - *old).to_f64();
+            }
+            if let Some(rows) = &system.rows {
+                for (out, diagonal) in out.iter_mut().zip(&rows.diagonal()[first(row)..]) {
+                    *out *= diagonal.to_f64();
+                }
             }
         }
     }

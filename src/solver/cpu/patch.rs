@@ -7,7 +7,7 @@
 use super::level::{Level, Task};
 use super::norms::{Lanes, Largest, NormAccumulator, PartialNorms};
 use super::spectral::Tables;
-use super::update::{Block, MeasuredSweep, STRIPE, Sweep, Update, copy};
+use super::update::{Block, MeasuredSweep, Rows, STRIPE, Sweep, Update, copy};
 use crate::grid::Real;
 use crate::problem::System;
 use std::ops::{Deref, DerefMut, Range};
@@ -44,12 +44,13 @@ impl<R: Real> Local<'_, R> {
     }
 }
 
-/// A tile with its halo, twice, and its right-hand side.
+/// A tile with its halo, twice, its right-hand side, and its matrix rows where they differ.
 #[derive(Default)]
 pub(super) struct Scratch<R> {
     here: Aligned<R>,
     there: Aligned<R>,
     g: Aligned<R>,
+    rows: Aligned<R>,
     /// Where the tile is transformed to its sine basis: two arrays.
     modes: [Aligned<R>; 2],
 }
@@ -118,6 +119,11 @@ impl Extent {
     /// Values from a row of the right-hand side to the next.
     fn g_stride(&self) -> usize {
         self.width.next_multiple_of(PADDING)
+    }
+
+    /// Values of the right-hand side, and of each array of matrix rows, padding included.
+    fn g_stored(&self) -> usize {
+        self.rows() * self.g_stride()
     }
 
     /// Rows of all planes.
@@ -261,10 +267,10 @@ impl<R: Real> Patch<'_, R> {
     #[inline(always)]
     fn load(&mut self, extent: &Extent, places: &[PatchRow]) {
         let (width, height, depth) = (extent.width, extent.height, extent.depth);
-        let Scratch { here, there, g, .. } = &mut *self.scratch;
+        let Scratch { here, there, g, rows, .. } = &mut *self.scratch;
         here.resize(extent.stored());
         there.resize(extent.stored());
-        g.resize(extent.rows() * extent.g_stride());
+        g.resize(extent.g_stored());
         for (row, place) in places.iter().enumerate() {
             let from = place.first;
             let to = extent.row(row);
@@ -274,6 +280,15 @@ impl<R: Real> Patch<'_, R> {
             (here[to + width], there[to + width]) = (next, next);
             let to = row * extent.g_stride();
             copy(&self.system.g.as_slice()[from..from + width], &mut g[to..to + width]);
+        }
+        if let Some(of_grid) = &self.system.rows {
+            let arrays = of_grid.values.chunks(of_grid.distance);
+            rows.resize(arrays.len() * extent.g_stored());
+            for (from, to) in arrays.zip(rows.chunks_mut(extent.g_stored())) {
+                for (place, to) in places.iter().zip(to.chunks_mut(extent.g_stride())) {
+                    copy(&from[place.first..place.first + width], &mut to[..width]);
+                }
+            }
         }
         let shape = self.system.shape();
         let mut halo_row = |from: usize, to: usize| {
@@ -438,6 +453,10 @@ impl<R: Real> Scratch<R> {
             plane: extent.plane_stride(),
             g: &self.g[rows.start * extent.g_stride()..],
             g_stride: extent.g_stride(),
+            rows: Rows {
+                values: self.rows.get(rows.start * extent.g_stride()..).unwrap_or_default(),
+                distance: extent.g_stored(),
+            },
             width: extent.width,
             height: rows.len(),
         };

@@ -3,7 +3,7 @@
 use super::level::Task;
 use super::norms::Lanes;
 use crate::grid::Real;
-use crate::problem::Weights;
+use crate::problem::{RowArrays, System, Weights};
 use std::ops::Range;
 
 /// How the new value of a point follows from its neighbours. One type per form, so that the form and
@@ -11,10 +11,16 @@ use std::ops::Range;
 pub(super) trait Update<R>: Copy + Sync {
     /// Axes of the grid.
     const DIM: usize;
-    /// The new value from the value, its neighbours, the previous and the next along each axis, and g.
-    /// Neighbours along axes past `DIM` are not read.
-    fn update(self, own: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R;
+    /// Weights that come from the arrays of the rows; none where they are constants.
+    const WEIGHTS: usize = 0;
+    /// The new value from the value, its neighbours, the previous and the next along each axis, g, and the
+    /// weights of the point's own row, the first `WEIGHTS` of which are read. Neighbours along axes past `DIM`
+    /// are not read.
+    fn update(self, own: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R, row: [R; MOST_WEIGHTS]) -> R;
 }
+
+/// The most weights of a row of its own: those of a 2D grid.
+pub(super) const MOST_WEIGHTS: usize = 4;
 
 #[derive(Clone, Copy)]
 pub(super) struct Isotropic<R, const DIM: usize>(R);
@@ -22,11 +28,13 @@ pub(super) struct Isotropic<R, const DIM: usize>(R);
 pub(super) struct PerAxis<R, const DIM: usize>([R; 3]);
 #[derive(Clone, Copy)]
 pub(super) struct General<R, const DIM: usize>([[R; 2]; 3]);
+#[derive(Clone, Copy)]
+pub(super) struct PerPoint<const DIM: usize>;
 
 impl<R: Real, const DIM: usize> Update<R> for Isotropic<R, DIM> {
     const DIM: usize = DIM;
     #[inline(always)]
-    fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R {
+    fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R, _: [R; MOST_WEIGHTS]) -> R {
         let mut sum = x[0] + x[1];
         if DIM > 1 {
             sum = sum + (y[0] + y[1]);
@@ -41,7 +49,7 @@ impl<R: Real, const DIM: usize> Update<R> for Isotropic<R, DIM> {
 impl<R: Real, const DIM: usize> Update<R> for PerAxis<R, DIM> {
     const DIM: usize = DIM;
     #[inline(always)]
-    fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R {
+    fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R, _: [R; MOST_WEIGHTS]) -> R {
         let mut sum = g;
         if DIM > 2 {
             sum = self.0[2].fma(z[0] + z[1], sum);
@@ -56,7 +64,7 @@ impl<R: Real, const DIM: usize> Update<R> for PerAxis<R, DIM> {
 impl<R: Real, const DIM: usize> Update<R> for General<R, DIM> {
     const DIM: usize = DIM;
     #[inline(always)]
-    fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R {
+    fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R, _: [R; MOST_WEIGHTS]) -> R {
         let add = |w: [R; 2], u: [R; 2], sum: R| w[0].fma(u[0], w[1].fma(u[1], sum));
         let mut sum = g;
         if DIM > 2 {
@@ -69,6 +77,20 @@ impl<R: Real, const DIM: usize> Update<R> for General<R, DIM> {
     }
 }
 
+/// As `General`, with weights that come from arrays.
+impl<R: Real, const DIM: usize> Update<R> for PerPoint<DIM> {
+    const DIM: usize = DIM;
+    const WEIGHTS: usize = 2 * DIM;
+    #[inline(always)]
+    fn update(self, _: R, x: [R; 2], y: [R; 2], _: [R; 2], g: R, row: [R; MOST_WEIGHTS]) -> R {
+        let mut sum = g;
+        if DIM > 1 {
+            sum = row[2].fma(y[0], row[3].fma(y[1], sum));
+        }
+        row[0].fma(x[0], row[1].fma(x[1], sum))
+    }
+}
+
 /// Another update, of which the fraction ω is applied.
 #[derive(Clone, Copy)]
 pub(super) struct Damped<R, U> {
@@ -78,9 +100,10 @@ pub(super) struct Damped<R, U> {
 
 impl<R: Real, U: Update<R>> Update<R> for Damped<R, U> {
     const DIM: usize = U::DIM;
+    const WEIGHTS: usize = U::WEIGHTS;
     #[inline(always)]
-    fn update(self, own: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R {
-        self.omega.fma(self.whole.update(own, x, y, z, g) - own, own)
+    fn update(self, own: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R, row: [R; MOST_WEIGHTS]) -> R {
+        self.omega.fma(self.whole.update(own, x, y, z, g, row) - own, own)
     }
 }
 
@@ -137,6 +160,39 @@ pub(super) fn with_update<R: Real, W: WithUpdate<R>>(
         (Weights::General(w), 1) => work.with(General::<R, 1>(w)),
         (Weights::General(w), 2) => work.with(General::<R, 2>(w)),
         (Weights::General(w), _) => work.with(General::<R, 3>(w)),
+        (Weights::PerPoint, 1) => work.with(PerPoint::<1>),
+        // There are none in 3D.
+        (Weights::PerPoint, _) => work.with(PerPoint::<2>),
+    }
+}
+
+/// The arrays of matrix rows ([`RowArrays`]), from some point on; empty where the rows are constants.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a, R> {
+    pub values: &'a [R],
+    /// From an array to the next.
+    pub distance: usize,
+}
+
+impl<'a, R> Rows<'a, R> {
+    /// Those of rows that are constants.
+    pub const NONE: Self = Self { values: &[], distance: 0 };
+
+    /// Those of a system, from the point on that lies at `first` in a field.
+    #[inline(always)]
+    pub fn of(system: &'a System<R>, first: usize) -> Self {
+        match &system.rows {
+            Some(RowArrays { values, distance }) => {
+                Self { values: &values[first..], distance: *distance }
+            }
+            None => Self::NONE,
+        }
+    }
+
+    /// `WIDTH` values of an array.
+    #[inline(always)]
+    fn part<const WIDTH: usize>(&self, array: usize, start: usize) -> &'a [R; WIDTH] {
+        part(self.values, array * self.distance + start)
     }
 }
 
@@ -153,8 +209,10 @@ pub(super) struct Block<'a, R> {
     pub plane: usize,
     /// b / d, from the first point on.
     pub g: &'a [R],
-    /// From a row to the next in `g`.
+    /// From a row to the next in `g`, and in each of `rows`.
     pub g_stride: usize,
+    /// Where points have rows of their own, the arrays of these, from the first point on.
+    pub rows: Rows<'a, R>,
     pub width: usize,
     pub height: usize,
 }
@@ -185,7 +243,8 @@ impl<R: Real, U: Update<R>> Task for Sweep<'_, R, U> {
     }
 }
 
-/// A sweep that adds what it changes to `changes`, in the columns `owned`.
+/// A sweep that adds what it changes to `changes`, in the columns `owned`; where points have rows of their own, times
+/// their diagonals.
 ///
 /// A sweep waits for its loads; what is done with the old and the new value while both are in
 /// registers costs next to nothing.
@@ -249,7 +308,7 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
     counted: [bool; WIDTH],
     changes: &mut Lanes<STRIPE>,
 ) {
-    let Block { values, first, stride, plane, g, g_stride, height, .. } = block;
+    let Block { values, first, stride, plane, g, g_stride, rows, height, .. } = block;
     let mut measured = changes.first::<WIDTH>();
     // Bits rather than factors of 0 and 1, for 0 · ∞ is NaN.
     let masks = counted.map(|is_counted| if is_counted { u64::MAX } else { 0 });
@@ -276,15 +335,25 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
         // All are computed before the first is stored, which lets the compiler use vectors.
         let old = if U::DIM > 1 { &own } else { part(centre, 1) };
         let mut new = [R::default(); WIDTH];
+        let mut weights = [[R::default(); WIDTH]; MOST_WEIGHTS];
+        for (array, weights) in weights.iter_mut().enumerate().take(U::WEIGHTS) {
+            *weights = *rows.part(array, row * g_stride + column);
+        }
         for i in 0..WIDTH {
             let (x, y) = ([x_prev[i], x_next[i]], [y_prev[i], y_next[i]]);
-            new[i] = update.update(old[i], x, y, [z_prev[i], z_next[i]], g[i]);
+            let weights = weights.map(|weights| weights[i]);
+            new[i] = update.update(old[i], x, y, [z_prev[i], z_next[i]], g[i], weights);
         }
         let start = row * stride + column;
         out[start..start + WIDTH].copy_from_slice(&new);
         if MEASURE {
             for i in 0..WIDTH {
-                let change = (new[i] - old[i]).to_f64();
+                let mut change = (new[i] - old[i]).to_f64();
+                if U::WEIGHTS > 0 {
+                    // The diagonals come after the weights.
+                    let diagonal: &[R; WIDTH] = rows.part(U::WEIGHTS, row * g_stride + column);
+                    change *= diagonal[i].to_f64();
+                }
                 measured.add(i, f64::from_bits(change.to_bits() & masks[i]));
             }
         }

@@ -6,7 +6,7 @@ use crate::grid::{AxisTiling, Real, Shape};
 use crate::problem::{Source, Weights};
 use crate::solver::{CycleNorms, ResidualNorms};
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
-use std::mem::offset_of;
+use std::mem::{ManuallyDrop, offset_of};
 
 /// The most points of an axis, or tiles: kernels count in 32 bits, and add two such numbers.
 const MAX_COUNT: usize = 1 << 30;
@@ -52,19 +52,40 @@ impl GridArgument {
     }
 }
 
-/// `Weights` of the neighbours before and after a point along x, then along y, then along z. Kernels for 1D and 2D
-/// read the first four.
+/// `Weights`: those of the neighbours before and after a point along x, then along y, then along z, which are `COUNT`:
+/// 4 in kernels for 1D and 2D, 6 in those for 3D. In their place, where the rows of points differ, the arrays of
+/// these.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(super) struct WeightsArgument<R>(pub [R; 6]);
+#[derive(Clone, Copy)]
+pub(super) union WeightsArgument<R, const COUNT: usize> {
+    constants: ManuallyDrop<[R; COUNT]>,
+    rows: RowsArgument,
+}
 
-impl<R: Real> WeightsArgument<R> {
-    pub fn of(weights: &Weights<R>) -> Self {
-        Self(match *weights {
-            Weights::Isotropic(w) => [w; 6],
-            Weights::PerAxis([x, y, z]) => [x, x, y, y, z, z],
-            Weights::General([x, y, z]) => [x[0], x[1], y[0], y[1], z[0], z[1]],
-        })
+/// The first interior point of the first array of rows, and values from an array to the next.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RowsArgument {
+    pub first: Pointer,
+    pub distance: i64,
+}
+
+impl<R: Real, const COUNT: usize> WeightsArgument<R, COUNT> {
+    /// `rows` are read where the weights lie in arrays.
+    pub fn of(weights: &Weights<R>, rows: RowsArgument) -> Self {
+        let constants =
+            |all: [R; 6]| Self { constants: ManuallyDrop::new(std::array::from_fn(|at| all[at])) };
+        match *weights {
+            Weights::Isotropic(w) => constants([w; 6]),
+            Weights::PerAxis([x, y, z]) => constants([x, x, y, y, z, z]),
+            Weights::General([x, y, z]) => constants([x[0], x[1], y[0], y[1], z[0], z[1]]),
+            Weights::PerPoint => {
+                // All bytes that the driver copies are set.
+                let mut argument = constants([R::default(); 6]);
+                argument.rows = rows;
+                argument
+            }
+        }
     }
 }
 
@@ -78,8 +99,10 @@ pub(super) struct RightHandSideArgument {
 }
 
 impl RightHandSideArgument {
-    pub fn of(source: &Source, values: Pointer) -> Self {
-        let step = if matches!(source, Source::Constant(_)) { 0 } else { 1 };
+    /// `source` is b, and `is_per_point` whether the diagonals that it is divided by differ.
+    pub fn of(source: &Source, is_per_point: bool, values: Pointer) -> Self {
+        let is_same = matches!(source, Source::Constant(_)) && !is_per_point;
+        let step = if is_same { 0 } else { 1 };
         Self { values, step }
     }
 
@@ -143,15 +166,15 @@ pub(super) struct CycleArguments<Grid, Tiles, Weights> {
 }
 
 /// Those of kernels for 1D and 2D.
-pub(super) type FlatArguments<R> = CycleArguments<FlatGrid, [AxisArgument; 2], [R; 4]>;
+pub(super) type FlatArguments<R> =
+    CycleArguments<FlatGrid, [AxisArgument; 2], WeightsArgument<R, 4>>;
 
 /// Those of kernels for 3D.
 pub(super) type VolumeArguments<R> =
-    CycleArguments<GridArgument, [AxisArgument; 3], WeightsArgument<R>>;
+    CycleArguments<GridArgument, [AxisArgument; 3], WeightsArgument<R, 6>>;
 
 /// `SpectralArguments`: those of a kernel that makes subiterations in the sine basis.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
 pub(super) struct SpectralArguments<R> {
     pub cycle: FlatArguments<R>,
     /// The tables of a tile, laid out as the kernel says.
@@ -168,8 +191,9 @@ const fn assert_layout<R>() {
     assert!(offset_of!(FlatArguments<R>, split) == 84 + weights);
     assert!(offset_of!(SpectralArguments<R>, tables) == size_of::<FlatArguments<R>>());
     assert!(size_of::<SpectralArguments<R>>() == size_of::<FlatArguments<R>>() + 8);
+    assert!(size_of::<WeightsArgument<R, 4>>() == weights);
     let weights = 6 * size_of::<R>();
-    assert!(size_of::<WeightsArgument<R>>() == weights);
+    assert!(size_of::<WeightsArgument<R, 6>>() == weights);
     assert!(offset_of!(VolumeArguments<R>, squares) == 24);
     assert!(offset_of!(VolumeArguments<R>, grid) == 32);
     assert!(offset_of!(VolumeArguments<R>, tiles) == 64);
@@ -241,7 +265,7 @@ pub(super) struct WindowArgument {
 // SAFETY: laid out as in C, without pointers to memory of the host.
 unsafe impl DeviceRepr for GridArgument {}
 // SAFETY: as above.
-unsafe impl<R: Real> DeviceRepr for WeightsArgument<R> {}
+unsafe impl<R: Real, const COUNT: usize> DeviceRepr for WeightsArgument<R, COUNT> {}
 // SAFETY: as above; its pointer is an address on the GPU.
 unsafe impl DeviceRepr for RightHandSideArgument {}
 // SAFETY: as above.

@@ -32,7 +32,12 @@ pub(super) struct DeviceSystem<R> {
     pub precision: Precision,
     pub form: Form,
     pub grid: GridArgument,
-    pub weights: WeightsArgument<R>,
+    /// As kernels for 3D and as those for 1D and 2D have them.
+    pub weights: WeightsArgument<R, 6>,
+    pub flat_weights: WeightsArgument<R, 4>,
+    /// The rows of the points, where they differ.
+    pub _rows: Option<CudaSlice<R>>,
+    /// 1 where the rows have diagonals of their own.
     pub diagonal: f64,
     /// b / d.
     pub g: Array<R>,
@@ -49,9 +54,14 @@ pub(super) struct Array<T> {
 
 impl<T> Array<T> {
     pub fn new(values: CudaSlice<T>, shape: &Shape, stream: &CudaStream) -> Self {
-        let offset = (shape.row_start(0) + 1) * size_of::<T>();
-        let interior = values.device_ptr(stream).0 + offset as u64;
+        let interior = Self::interior_of(&values, shape, stream);
         Self { values, interior }
+    }
+
+    /// The first interior point of the first of some arrays that lie one after the other.
+    pub fn interior_of(values: &CudaSlice<T>, shape: &Shape, stream: &CudaStream) -> Pointer {
+        let offset = (shape.row_start(0) + 1) * size_of::<T>();
+        values.device_ptr(stream).0 + offset as u64
     }
 }
 
@@ -114,8 +124,7 @@ impl Cycle {
     /// The arguments of one cycle in 1D or 2D.
     fn flat<R: Real>(&self, system: &DeviceSystem<R>, step: Step) -> FlatArguments<R> {
         let [x, y, _] = self.tiles;
-        let WeightsArgument([w, e, s, n, ..]) = system.weights;
-        self.arguments(system.g.interior, step, system.grid.flat, [x, y], [w, e, s, n])
+        self.arguments(system.g.interior, step, system.grid.flat, [x, y], system.flat_weights)
     }
 
     /// The arguments of one cycle in 3D.

@@ -81,7 +81,7 @@ impl Device {
         Err(Unavailable::NotBuilt.into())
     }
 
-    /// Checks that `kernel` accepts a method on this GPU.
+    /// Checks that `kernel` accepts a method on this GPU, for a grid whose points have rows of their own or the same.
     ///
     /// # Errors
     /// [`SolverError`] if it does not, or the GPU cannot be used.
@@ -91,8 +91,10 @@ impl Device {
         kernel: Kernel,
         method: &Method,
         precision: Precision,
+        is_per_point: bool,
     ) -> Result<(), SolverError> {
-        let setting = Setting { method, precision, shared_bytes: self.open()?.most_shared };
+        let shared_bytes = self.open()?.most_shared;
+        let setting = Setting { method, precision, shared_bytes, is_per_point };
         kernels::choose(kernel, &setting).map(drop).map_err(|refused| refused.error(kernel))
     }
 
@@ -101,7 +103,13 @@ impl Device {
     /// # Errors
     /// Always [`Unavailable::NotBuilt`].
     #[cfg(not(feature = "cuda"))]
-    pub fn check_kernel(&self, _: Kernel, _: &Method, _: Precision) -> Result<(), SolverError> {
+    pub fn check_kernel(
+        &self,
+        _: Kernel,
+        _: &Method,
+        _: Precision,
+        _: bool,
+    ) -> Result<(), SolverError> {
         self.check()
     }
 

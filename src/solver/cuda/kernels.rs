@@ -20,6 +20,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         label: "Spectral",
         about: "All k subiterations of a tile at once, in its sine basis: the cost does not depend on k. Equal to sweeps up to rounding.",
         is_for_blocks: false,
+        takes_rows: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| spectral::layout(setting).map(drop),
@@ -31,6 +32,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         label: "Register",
         about: "A tile stays in the registers of warps for k sweeps; neighbours are read by shuffles.",
         is_for_blocks: false,
+        takes_rows: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| register::layout(setting).map(drop),
@@ -42,6 +44,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         label: "Shared",
         about: "The papers' kernel: one block of threads per tile, which stays in shared memory for k sweeps.",
         is_for_blocks: false,
+        takes_rows: true,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| shared::layout(setting).map(drop),
@@ -53,6 +56,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         label: "Classic",
         about: "Every sweep goes through global memory.",
         is_for_blocks: false,
+        takes_rows: true,
         methods: &[MethodName::Classic],
         #[cfg(feature = "cuda")]
         accepts: |_| Ok(()),
@@ -64,6 +68,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         label: "Resident",
         about: "As hoisted, with a thread per row that keeps its dynamic entries in registers for all sweeps of a cycle (GPU only).",
         is_for_blocks: true,
+        takes_rows: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::RESIDENT, setting),
@@ -75,6 +80,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         label: Layout::Hoisted.label(),
         about: Layout::Hoisted.about(),
         is_for_blocks: true,
+        takes_rows: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::HOISTED, setting),
@@ -86,6 +92,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         label: Layout::Reorganised.label(),
         about: Layout::Reorganised.about(),
         is_for_blocks: true,
+        takes_rows: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::REORGANISED, setting),
@@ -97,6 +104,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         label: Layout::Rows.label(),
         about: Layout::Rows.about(),
         is_for_blocks: true,
+        takes_rows: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::ROWS, setting),
@@ -115,6 +123,8 @@ pub(super) struct KernelType {
     pub about: &'static str,
     /// Whether it runs blocks of rows of a matrix, and not tiles of a grid.
     pub is_for_blocks: bool,
+    /// Whether it takes grids whose points have rows of their own.
+    pub takes_rows: bool,
     /// The methods that it runs.
     pub methods: &'static [MethodName],
     /// Whether it accepts a setting; if not, what it does not accept, such as `tile 96x96`.
@@ -133,6 +143,8 @@ pub(super) struct Setting<'a> {
     /// Bytes of shared memory that a block may have.
     #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "no kernel is built"))]
     pub shared_bytes: usize,
+    /// Whether every point of the grid has a row of its own.
+    pub is_per_point: bool,
 }
 
 /// What a kernel does not accept of a setting, and what accepts it instead.
@@ -188,7 +200,10 @@ impl KernelType {
         self.runs(setting.method)?;
         #[cfg(feature = "cuda")]
         (self.accepts)(setting)?;
-        Ok(())
+        match setting.is_per_point && !self.takes_rows {
+            true => Err("coefficients per point".to_owned()),
+            false => Ok(()),
+        }
     }
 
     /// Whether it runs the method, and makes its subiterations so.
@@ -222,8 +237,9 @@ pub(super) fn takes(
     kernel: Kernel,
     method: &Method,
     precision: Precision,
+    is_per_point: bool,
 ) -> Result<Kernel, String> {
-    let setting = Setting { method, precision, shared_bytes: MOST_SHARED };
+    let setting = Setting { method, precision, shared_bytes: MOST_SHARED, is_per_point };
     choose(kernel, &setting)
         .map(|row| Kernel::named(row.name))
         .map_err(|Refused { setting, instead }| format!("does not accept {setting}; use {instead}"))
@@ -242,7 +258,8 @@ mod tests {
     }
 
     fn chosen(kernel: Kernel, method: &Method, shared_bytes: usize) -> Result<&str, Refused> {
-        let setting = Setting { method, precision: Precision::F64, shared_bytes };
+        let precision = Precision::F64;
+        let setting = Setting { method, precision, shared_bytes, is_per_point: false };
         choose(kernel, &setting).map(|row| row.name)
     }
 
@@ -293,6 +310,23 @@ mod tests {
         assert_eq!(said, ["method classic", "kernel classic"]);
         let said = refused(Kernel::CLASSIC, &tiles(&[64, 64], &[32, 32]), MOST_SHARED);
         assert_eq!(said, ["method hierarchical", "kernel register"]);
+    }
+
+    #[test]
+    fn rows_of_their_own_go_to_the_kernels_that_read_them() {
+        let setting = |method| Setting {
+            method,
+            precision: Precision::F64,
+            shared_bytes: MOST_SHARED,
+            is_per_point: true,
+        };
+        let method = tiles(&[64, 64], &[32, 32]);
+        assert_eq!(choose(Kernel::AUTO, &setting(&method)).map(|row| row.name), Ok("shared"));
+        let classic = choose(Kernel::AUTO, &setting(&Method::Classic));
+        assert_eq!(classic.map(|row| row.name), Ok("classic"));
+        let refused = choose(Kernel::REGISTER, &setting(&method)).map(|row| row.name).unwrap_err();
+        let said = [refused.setting.as_str(), refused.instead.as_str()];
+        assert_eq!(said, ["coefficients per point", "kernel shared"]);
     }
 
     #[test]

@@ -185,13 +185,18 @@ pub fn solver(
 }
 
 /// The kernel that runs where `kernel` is chosen, on a GPU that is not known: for [`Kernel::AUTO`], the
-/// first of the table that accepts the method.
+/// first of the table that accepts the method, and grids whose points have rows of their own if they are such.
 ///
 /// # Errors
 /// If it does not accept the method in this precision, a predicate such as "does not accept tile 96x96;
 /// use kernel shared".
-pub fn takes(kernel: Kernel, method: &Method, precision: Precision) -> Result<Kernel, String> {
-    kernels::takes(kernel, method, precision)
+pub fn takes(
+    kernel: Kernel,
+    method: &Method,
+    precision: Precision,
+    is_per_point: bool,
+) -> Result<Kernel, String> {
+    kernels::takes(kernel, method, precision, is_per_point)
 }
 
 #[cfg(test)]

@@ -76,9 +76,11 @@ const ENTRY: &str = ".visible .entry ";
 pub(super) enum Form {
     Isotropic1d,
     General1d,
+    PerPoint1d,
     Isotropic2d,
     PerAxis2d,
     General2d,
+    PerPoint2d,
     Isotropic3d,
     PerAxis3d,
     General3d,
@@ -91,6 +93,7 @@ impl Form {
     pub fn of<R>(weights: &Weights<R>, dim: usize) -> Self {
         match (weights, dim) {
             (Weights::Isotropic(_), 1) => Self::Isotropic1d,
+            (Weights::PerPoint, 1) => Self::PerPoint1d,
             (_, 1) => Self::General1d,
             (Weights::Isotropic(_), 2) => Self::Isotropic2d,
             (Weights::PerAxis(_), 2) => Self::PerAxis2d,
@@ -98,6 +101,8 @@ impl Form {
             (Weights::Isotropic(_), _) => Self::Isotropic3d,
             (Weights::PerAxis(_), _) => Self::PerAxis3d,
             (Weights::General(_), _) => Self::General3d,
+            // There are none in 3D.
+            (Weights::PerPoint, _) => Self::PerPoint2d,
         }
     }
 
@@ -105,9 +110,11 @@ impl Form {
         match self {
             Self::Isotropic1d => "1d-isotropic",
             Self::General1d => "1d-general",
+            Self::PerPoint1d => "1d-per-point",
             Self::Isotropic2d => "2d-isotropic",
             Self::PerAxis2d => "2d-per-axis",
             Self::General2d => "2d-general",
+            Self::PerPoint2d => "2d-per-point",
             Self::Isotropic3d => "3d-isotropic",
             Self::PerAxis3d => "3d-per-axis",
             Self::General3d => "3d-general",
@@ -166,7 +173,8 @@ mod tests {
     #[test]
     fn every_form_and_precision_has_its_functions() {
         use Form::{General1d, General2d, General3d, Isotropic1d, Isotropic2d, Isotropic3d};
-        use Form::{PerAxis2d, PerAxis3d};
+        use Form::{PerAxis2d, PerAxis3d, PerPoint1d, PerPoint2d};
+        let per_point = [PerPoint1d, PerPoint2d];
         let one = [Isotropic1d, General1d];
         let two = [Isotropic2d, PerAxis2d, General2d];
         let three = [Isotropic3d, PerAxis3d, General3d];
@@ -189,6 +197,12 @@ mod tests {
             (File::Observe, &flat, &["residual_samples_same", "residual_samples_varied"]),
             (File::Statistics, &all, &["fold_rows", "fold_tiles"]),
             (File::Gather, &all, &["gather"]),
+            (File::Classic, &per_point, &["sweep", "sweep_measured"]),
+            (File::Shared, &per_point, &["one_point", "any_tile"]),
+            (File::Observe, &per_point, &["residual", "other_norms", "distance", "sample"]),
+            (File::Observe, &per_point, &["residual_samples_varied"]),
+            (File::Statistics, &per_point, &["fold_rows", "fold_tiles"]),
+            (File::Gather, &per_point, &["gather"]),
             (File::Blocks, &[Form::Matrix], &["rows", "reorganised", "hoisted", "resident"]),
             (File::Blocks, &[Form::Matrix], &["one_sweep"]),
             (File::Sums, &all, &["add_parts", "add_squares", "values_of_ranks"]),

@@ -62,7 +62,7 @@ const FLAT: SharedLayout = SharedLayout {
 /// # Errors
 /// What it does not accept, such as `tile 96x96`.
 pub(super) fn layout(setting: &Setting<'_>) -> Result<SharedLayout, String> {
-    let Setting { method, precision, shared_bytes } = setting;
+    let Setting { method, precision, shared_bytes, is_per_point } = setting;
     let Method::Hierarchical { k, tiling } = method else {
         return Err(format!("method {}", method.name().name()));
     };
@@ -97,7 +97,8 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<SharedLayout, String> {
     let height = tiling.y().map_or(1, |y| y.tile());
     for (function, points, most_threads, keeps_right) in COLUMNS {
         let threads = (width * height.div_ceil(points)).next_multiple_of(WARP as usize);
-        if threads > most_threads || points > height {
+        // Threads with several points have no registers left for rows.
+        if threads > most_threads || points > height || *is_per_point && points > 1 {
             continue;
         }
         let right = if keeps_right { width * height * precision.bytes() } else { 0 };
@@ -192,7 +193,8 @@ mod tests {
         let tiling = Tiling::new(&[1024, 1024], &tile, &[0, 0]).unwrap();
         let method = Method::Hierarchical { k: 4, tiling };
         let shared_bytes = 227 * 1024;
-        layout(&Setting { method: &method, precision: Precision::F64, shared_bytes }).ok()
+        let precision = Precision::F64;
+        layout(&Setting { method: &method, precision, shared_bytes, is_per_point: false }).ok()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A solver on a GPU.
 
 use super::arguments::{
-    self, DeviceReal, GridArgument, Pointer, RightHandSideArgument, WeightsArgument,
+    self, DeviceReal, GridArgument, Pointer, RightHandSideArgument, RowsArgument, WeightsArgument,
 };
 use super::cycle_kernel::{Array, CycleKernel, DeviceSystem, Step};
 use super::device::Device;
@@ -13,7 +13,7 @@ use super::observe::{Observer, OtherNorms, Values};
 use super::ptx::Form;
 use super::statistics::Folder;
 use crate::grid::{self, Field, Tiling, memory};
-use crate::problem::{Problem, System};
+use crate::problem::{Operator, Problem, System};
 use crate::solver::statistics::{self, Sorting};
 use crate::solver::{
     Advance, Batch, Describe, DeviceInfo, EdgeShare, FieldObservation, FieldRequest, Kernel,
@@ -90,22 +90,40 @@ impl<R: DeviceReal> DeviceSystem<R> {
         problem: &Problem,
     ) -> Result<Self, SolverError> {
         let shape = problem.shape;
-        let stencil = problem.operator.stencil().ok_or(SolverError::Operator("a matrix"))?;
-        // One array on the host at a time.
-        memory::check(&shape, 1, R::PRECISION)?;
+        // g and the arrays of rows on the host.
+        memory::check(&shape, 1 + problem.operator.row_arrays(&shape), R::PRECISION)?;
         let grid = GridArgument::of(&shape).ok_or_else(|| SolverError::Kernel {
             kernel: Kernel::AUTO,
             setting: format!("shape {shape}"),
             instead: "backend cpu".into(),
         })?;
-        let System { weights, diagonal, g } = System::<R>::new(problem, stencil);
+        let System { weights, diagonal, g, rows } = match &problem.operator {
+            Operator::Stencil(stencil) => System::<R>::new(problem, stencil),
+            Operator::PerPoint(rows) => System::per_point(problem, rows),
+            Operator::Csr(_) => return Err(SolverError::Operator("a matrix")),
+        };
         let g = gpu.check(stream.clone_htod(g.as_slice()))?;
+        let distance = rows.as_ref().map_or(0, |rows| rows.distance as i64);
+        let rows = rows.map(|rows| gpu.check(stream.clone_htod(&rows.values))).transpose()?;
         gpu.check(stream.synchronize())?;
         let g = Array::new(g, &shape, stream);
         let form = Form::of(&weights, shape.dim());
-        let weights = WeightsArgument::of(&weights);
-        let rhs = RightHandSideArgument::of(&problem.rhs, g.interior);
-        Ok(Self { gpu, shape, precision: R::PRECISION, form, grid, weights, diagonal, g, rhs })
+        let first = rows.as_ref().map_or(0, |rows| Array::<R>::interior_of(rows, &shape, stream));
+        let rows_argument = RowsArgument { first, distance };
+        let is_per_point = problem.operator.is_per_point();
+        Ok(Self {
+            gpu,
+            shape,
+            precision: R::PRECISION,
+            form,
+            grid,
+            weights: WeightsArgument::of(&weights, rows_argument),
+            flat_weights: WeightsArgument::of(&weights, rows_argument),
+            _rows: rows,
+            diagonal,
+            rhs: RightHandSideArgument::of(&problem.rhs, is_per_point, g.interior),
+            g,
+        })
     }
 }
 
@@ -124,8 +142,12 @@ impl<R: DeviceReal> CudaSolver<R> {
         gpu.check_room(bytes_of(problem, ARRAYS, R::PRECISION.bytes()))?;
         // Before anything is copied.
         let (precision, shared_bytes) = (R::PRECISION, gpu.most_shared);
-        kernels::choose(kernel, &Setting { method: &method, precision, shared_bytes })
-            .map_err(|refused| refused.error(kernel))?;
+        let is_per_point = problem.operator.is_per_point();
+        kernels::choose(
+            kernel,
+            &Setting { method: &method, precision, shared_bytes, is_per_point },
+        )
+        .map_err(|refused| refused.error(kernel))?;
         let stream = gpu.stream()?;
         let system = Arc::new(DeviceSystem::new(gpu, &stream, problem)?);
         Self::at_start(Arc::clone(problem), system, stream, None, method, kernel)
@@ -141,7 +163,8 @@ impl<R: DeviceReal> CudaSolver<R> {
     ) -> Result<Self, SolverError> {
         let gpu = Arc::clone(&system.gpu);
         let (precision, shared_bytes) = (R::PRECISION, gpu.most_shared);
-        let setting = Setting { method: &method, precision, shared_bytes };
+        let is_per_point = problem.operator.is_per_point();
+        let setting = Setting { method: &method, precision, shared_bytes, is_per_point };
         let row = kernels::choose(chosen, &setting).map_err(|refused| refused.error(chosen))?;
         let start = problem.initial_iterate::<R>();
         let first = gpu.check(stream.clone_htod(start.as_slice()))?;
@@ -349,9 +372,10 @@ impl<R: DeviceReal> CudaSolver<R> {
     }
 }
 
-/// Bytes of that many arrays of the grid.
+/// Bytes of that many arrays of the grid, and of those of its rows.
 pub(super) fn bytes_of(problem: &Problem, arrays: u64, bytes: usize) -> u64 {
-    problem.shape.stored() as u64 * arrays * bytes as u64
+    let of_rows = problem.operator.row_arrays(&problem.shape) as u64;
+    problem.shape.stored() as u64 * (arrays + of_rows) * bytes as u64
 }
 
 impl<R: DeviceReal> Advance for CudaSolver<R> {

@@ -287,15 +287,24 @@ mod tests {
             for height in [1, 2, 7, 31, 64, 100, 127, 128] {
                 for precision in Precision::ALL {
                     let (method, _) = of_tile(&[300, 300], &[width, height], &SYMMETRIC);
-                    let setting = Setting { method: &method, precision, shared_bytes: 227 * 1024 };
+                    let setting = Setting {
+                        method: &method,
+                        precision,
+                        shared_bytes: 227 * 1024,
+                        is_per_point: false,
+                    };
                     let SpectralLayout { threads, .. } = layout(&setting).unwrap();
                     assert!(threads <= 512 && threads % WARP as usize == 0, "{width} {height}");
                 }
             }
             let line = Stencil { d: 2.0, e: 0.0, f: 0.0, ..SYMMETRIC };
             let (method, _) = of_tile(&[300], &[width], &line);
-            let setting =
-                Setting { method: &method, precision: Precision::F64, shared_bytes: 48 * 1024 };
+            let setting = Setting {
+                method: &method,
+                precision: Precision::F64,
+                shared_bytes: 48 * 1024,
+                is_per_point: false,
+            };
             assert!(layout(&setting).is_ok(), "{width}");
         }
     }
@@ -304,7 +313,12 @@ mod tests {
     fn tensor_cores_take_square_tiles_with_symmetric_weights() {
         let planned = |tile: [usize; 2], stencil: &Stencil, precision| {
             let (method, spectral) = of_tile(&[300, 300], &tile, stencil);
-            let setting = Setting { method: &method, precision, shared_bytes: 227 * 1024 };
+            let setting = Setting {
+                method: &method,
+                precision,
+                shared_bytes: 227 * 1024,
+                is_per_point: false,
+            };
             tensor_plan(&setting, &spectral).map(|plan| plan.side)
         };
         for plan in PLANS {
@@ -325,6 +339,7 @@ mod tests {
                 method: &Method::Spectral(spectral.clone()),
                 precision: Precision::F64,
                 shared_bytes: 227 * 1024,
+                is_per_point: false,
             },
             &spectral,
         );

@@ -35,7 +35,22 @@ impl Cutting {
         line: CutLine,
         name: &str,
     ) -> Option<CutLine> {
-        let ends = line.ends(shape);
+        let dragged = self.drag(ui, area, to_screen, shape, line, line.ends(shape), name)?;
+        Some(CutLine::between(dragged, shape))
+    }
+
+    /// The same of a line whose ends are given in their order, in which those that it is dragged to are returned.
+    #[expect(clippy::too_many_arguments, reason = "a map, and a line on it")]
+    pub fn drag(
+        &mut self,
+        ui: &Ui,
+        area: Rect,
+        to_screen: &RectTransform,
+        shape: &Shape,
+        line: CutLine,
+        ends: [[usize; 2]; 2],
+        name: &str,
+    ) -> Option<[[usize; 2]; 2]> {
         let middle = |[i, row]: [usize; 2]| pos2(i as f32 + 0.5, row as f32 + 0.5);
         let at = ends.map(|end| to_screen.transform_pos(middle(end)));
         let seen = part_within(at, area)?;
@@ -98,7 +113,7 @@ impl Cutting {
                 if which == 1 { [to, other] } else { [other, to] }
             }
         };
-        Some(CutLine::between(moved, shape))
+        Some(moved)
     }
 }
 

@@ -4,6 +4,7 @@ mod colouring;
 mod controls;
 mod cut_line;
 mod inspector;
+mod interface;
 mod overlay;
 pub mod pane;
 mod sides;
@@ -28,6 +29,7 @@ use eframe::egui::{
     self, Align, Align2, Color32, Pos2, Rect, Sense, TextStyle, TextureHandle, Ui, Vec2,
     emath::RectTransform, text::LayoutJob,
 };
+use interface::InterfaceLine;
 use wipe::Wipe;
 
 /// Gap between two maps side by side, in points.
@@ -62,6 +64,7 @@ pub struct HeatMap {
     is_diagram: bool,
     wipe: Wipe,
     cutting: Cutting,
+    interface: InterfaceLine,
 }
 
 impl HeatMap {
@@ -290,6 +293,8 @@ impl HeatMap {
             commands
                 .extend(dragged.filter(|dragged| *dragged != line).map(Command::SetProfileLine));
         }
+        let interface = &mut self.interface;
+        commands.extend(interface.ui(ui, area, &to_screen, grid.y as usize, session));
         if let Some(text) = side.zero_everywhere() {
             // No value has a colour, and none needs a range.
             say(ui, area, text.to_owned());

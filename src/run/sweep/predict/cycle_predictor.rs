@@ -277,6 +277,8 @@ fn smaller_grids(run: &RunSpec) -> Option<(usize, [(usize, RunSpec); 2])> {
         if run.problem.kind == ProblemKind::Picture {
             (smaller.problem.kind, smaller.problem.rhs) = (ProblemKind::Poisson, None);
         }
+        // A file has no coarser grid: the default materials.
+        smaller.problem.conductivity = None;
         // One system converges as a batch does.
         smaller.problem.batch = 1;
         (side, smaller)

@@ -39,7 +39,9 @@ impl CellMeasurement {
             None => {
                 let plan = Arc::new(sweep.plan(&setting)?);
                 if let Place::Cuda { kernel, .. } = plan.place
-                    && let Ok(kernel) = cuda::takes(kernel, &plan.method, plan.precision)
+                    && let is_per_point = plan.problem.operator.is_per_point()
+                    && let Ok(kernel) =
+                        cuda::takes(kernel, &plan.method, plan.precision, is_per_point)
                 {
                     kernel.name().clone_into(&mut row.kernel);
                 }

@@ -7,7 +7,7 @@ use crate::grid::Real;
 use crate::problem::{System, Weights};
 use crate::solver::cpu::level::{Level, Task};
 use crate::solver::cpu::team::Team;
-use crate::solver::cpu::update::{Block, Sweep, Update, WithUpdate, with_update};
+use crate::solver::cpu::update::{Block, Rows, Sweep, Update, WithUpdate, with_update};
 use crate::solver::streaming::{Planes, Traffic};
 use std::ops::Range;
 
@@ -90,6 +90,7 @@ impl<R: Real> PlaneWork<'_, R> {
                 plane,
                 g: &g[first..],
                 g_stride: stride,
+                rows: Rows::NONE,
                 width,
                 height,
             };

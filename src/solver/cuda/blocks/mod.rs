@@ -83,7 +83,8 @@ const NORMS_BYTES: usize = 32 * (32 + 8);
 /// Whether a kernel accepts the blocks of a setting; if not, what it does not accept. With an overlap, blocks
 /// compute more rows than they own, which is known only once the matrix is cut.
 pub(super) fn accept(kernel: &BlocksType, setting: &Setting<'_>) -> Result<(), String> {
-    let Setting { method: Method::Hierarchical { tiling, .. }, precision, shared_bytes } = setting
+    let Setting { method: Method::Hierarchical { tiling, .. }, precision, shared_bytes, .. } =
+        setting
     else {
         return Err(SINE_BASIS.to_owned());
     };
