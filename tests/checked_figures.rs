@@ -3,10 +3,11 @@
 //! project: in 1D and 2D with another order of operations, which may make a cycle or two of
 //! difference, in 3D with the same, so that they are exact.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use tilescope::grid::{Precision, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
-use tilescope::solver::{self, Method, NormRequest};
+use tilescope::solver::{self, Method, NormRequest, Schedule};
 
 const TOLERANCE: f64 = 1e-4;
 const ROUNDING: usize = 2;
@@ -99,6 +100,32 @@ fn plane_32_subiterations_without_overlap() {
 #[ignore = "minutes: run with --ignored"]
 fn plane_32_subiterations_with_overlap_4() {
     check(plane(), hierarchical(&plane(), 32, 4), 6_552);
+}
+
+/// 256² points, tiles of 32², k = 32, in waves of this number of tiles.
+fn in_waves(overlap: usize, wave: Option<usize>) -> Method {
+    let schedule = Schedule { wave: wave.and_then(NonZeroUsize::new), warp: None };
+    hierarchical(&square(), 32, overlap).scheduled(schedule)
+}
+
+fn square() -> Shape {
+    Shape::grid_2d(256, 256).expect("a small shape")
+}
+
+/// Later tiles that see earlier ones save cycles where halos are the bottleneck …
+#[test]
+#[ignore = "minutes: run with --ignored"]
+fn plane_in_waves_of_16_without_overlap() {
+    check(square(), in_waves(0, None), 2578);
+    check(square(), in_waves(0, Some(16)), 2405);
+}
+
+/// … and cost some with overlap.
+#[test]
+#[ignore = "minutes: run with --ignored"]
+fn plane_in_waves_of_16_with_overlap_4() {
+    check(square(), in_waves(4, None), 1355);
+    check(square(), in_waves(4, Some(16)), 1400);
 }
 
 fn cube(n: usize) -> Shape {

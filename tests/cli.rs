@@ -11,7 +11,9 @@ use tempfile::TempDir;
 use tilescope::picture::{
     FigureKind, Frames, Spacing, ViewSpec, figure_command, open, read_figure,
 };
-use tilescope::run::{CutLine, FieldKind, Planner, ProblemKind, Run, RunSpec, save_run};
+use tilescope::run::{
+    CutLine, FieldKind, InitialGuess, Planner, ProblemKind, Run, RunSpec, save_run,
+};
 
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder")
@@ -710,6 +712,144 @@ fn a_conductivity_is_refused_where_it_does_nothing() {
     tilescope(&folder, line).assert().success();
 }
 
+/// What later tiles and points see of earlier ones, by options, in a file, in sweeps and in titles.
+#[test]
+fn waves_and_warps_are_for_tiles_on_the_cpu() {
+    let folder = folder();
+    let refuse = |options: &str, parts: &[&str]| {
+        refused(&folder, &format!("solve {SMALL} {options}"), 2, parts);
+    };
+    refuse(
+        "--wave 2 --backend cuda",
+        &["wave is 2; backend cuda computes tiles and points in any"],
+    );
+    refuse("--wave 0", &["wave is 0; it must be at least 1"]);
+    refuse("--warp 32 --kernel spectral", &["with waves or warps it may be auto, fastest"]);
+    let classic = "solve --shape 24x20 --method classic --warp 8";
+    let said = ["warp is 8 with method classic; it applies only to method hierarchical"];
+    refused(&folder, classic, 2, &said);
+    let endless = "solve --shape 24x20 --tile 8 --k inf --wave 3";
+    refused(&folder, endless, 2, &["k is inf; with wave 3 it must be at most 4096"]);
+    let matrix = "solve --matrix poisson-9x8 --tile 8 --wave 3";
+    refused(&folder, matrix, 2, &["wave is 3; blocks of a matrix are computed at once"]);
+    let order = "--wave 2 --warp 5";
+    tilescope(&folder, &format!("solve {SMALL} {order}"))
+        .assert()
+        .success()
+        .stdout(predicate::str::contains(", waves of 2 tiles, in place, 5 at a time"));
+    let saved = |options: &str, name: &str| {
+        let line = format!("solve {options} --max-cycles 5 --tol none --save-field {name}");
+        tilescope(&folder, &line).assert().success();
+        fs::read(folder.path().join(name)).unwrap()
+    };
+    let mut in_waves = small();
+    (in_waves.method.wave, in_waves.method.warp) = (Some(2), Some(5));
+    save_run(&folder.path().join("waves.toml"), &in_waves).unwrap();
+    let by_option = saved(&format!("{SMALL} {order}"), "a.npy");
+    assert_eq!(saved("--run waves.toml", "b.npy"), by_option);
+    assert_ne!(saved(SMALL, "c.npy"), by_option);
+    assert_eq!(saved("--run waves.toml --wave 99 --warp 64", "d.npy"), saved(SMALL, "c.npy"));
+    // Another method has no tiles; a figure and a sweep have the order.
+    saved("--run waves.toml --method classic", "e.npy");
+    let figure = format!("render {SMALL} {order} --at-cycle 3 --size 400x300 -o a.svg");
+    tilescope(&folder, &figure).assert().success();
+    let (run, _) = read_figure(&folder.path().join("a.svg")).unwrap();
+    assert_eq!(run, in_waves);
+    let svg = fs::read_to_string(folder.path().join("a.svg")).unwrap();
+    assert!(svg.contains("waves of 2 tiles"), "the caption");
+    let cycles = |order: &str, name: &str| {
+        let line = format!(
+            "sweep --shape 24x20 --tile 8 --k 4 --overlap 0 --measure cycles {order} -o {name}"
+        );
+        tilescope(&folder, &line).assert().success();
+        let table = fs::read_to_string(folder.path().join(name)).unwrap();
+        let lines: Vec<Vec<_>> = table.lines().map(|line| line.split(',').collect()).collect();
+        let column = lines[0].iter().position(|head| *head == "cycles").unwrap();
+        lines[1][column].parse::<u64>().unwrap()
+    };
+    let solved = json(&folder, &format!("{SMALL} --wave 1"))["cycles"].as_u64().unwrap();
+    assert_eq!(cycles("--wave 1", "a.csv"), solved);
+    assert!(solved < cycles("", "b.csv"), "Gauss–Seidel of the tiles needs fewer");
+    let tune = "tune --shape 24x20 --tile 8 --k 4 --overlap 0 --wave 1 --json";
+    let found = tilescope(&folder, tune).output().unwrap();
+    assert!(String::from_utf8_lossy(&found.stdout).contains("--wave 1"));
+}
+
+#[test]
+fn a_block_size_is_for_kernel_classic() {
+    let folder = folder();
+    let refuse = |options: &str, parts: &[&str]| {
+        refused(&folder, &format!("solve --shape 24x20 {options}"), 2, parts);
+    };
+    let classic = "--method classic --block-size";
+    refuse(&format!("{classic} 48"), &["block_size is 48; it must be 32, 64, 128, 256 or 512"]);
+    refuse("--block-size 64", &["block_size is 64 with method hierarchical; it applies only to"]);
+    refuse(&format!("{classic} 64 --backend cpu"), &["backend cpu has no blocks of threads"]);
+    refuse(&format!("{classic} 64 --omega 0.9"), &["damped sweeps run on the CPU"]);
+    let matrix = "solve --matrix poisson-9x8 --tile 8 --method classic --block-size 64";
+    refused(&folder, matrix, 2, &["block_size is 64; for a matrix"]);
+    let without_gpu = format!("solve --shape 24x20 {classic} 128");
+    tilescope(&folder, &without_gpu)
+        .env("CUDA_VISIBLE_DEVICES", "")
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("block_size is 128; it needs a GPU (backend cuda), and"));
+}
+
+/// `--initial` is a value or an array of the grid, and a hot box is that of a plate.
+#[test]
+fn an_initial_guess_is_a_value_or_an_array() {
+    let folder = folder();
+    let saved = |options: &str, name: &str| {
+        let line = format!("solve {options} --max-cycles 3 --tol none --save-field {name}");
+        tilescope(&folder, &line).assert().success();
+        fs::read(folder.path().join(name)).unwrap()
+    };
+    let own = saved(SMALL, "own.npy");
+    assert_eq!(saved(&format!("{SMALL} --initial 1"), "one.npy"), own, "Poisson starts from 1");
+    assert_ne!(saved(&format!("{SMALL} --initial=-0.5"), "other.npy"), own);
+    // Where a run ended another goes on, whether by an option or in a file beside the array.
+    let six = saved(&format!("{SMALL} --initial own.npy"), "six.npy");
+    let whole = format!("solve {SMALL} --max-cycles 6 --tol none --save-field whole.npy");
+    tilescope(&folder, &whole).assert().success();
+    assert_eq!(fs::read(folder.path().join("whole.npy")).unwrap(), six);
+    let mut continued = small();
+    continued.problem.initial = Some(InitialGuess::File(folder.path().join("own.npy")));
+    save_run(&folder.path().join("continued.toml"), &continued).unwrap();
+    assert_eq!(saved("--run continued.toml", "again.npy"), six);
+    let text = fs::read_to_string(folder.path().join("continued.toml")).unwrap();
+    assert!(text.starts_with("version = 6\n") && text.contains("initial = \"own.npy\""), "{text}");
+    for (options, parts) in [
+        ("--initial none.npy", &["none.npy cannot be read"][..]),
+        ("--initial nan", &["initial is NaN; it must be a finite number"]),
+        ("--shape 25x20 --initial own.npy", &["own.npy holds an array of shape"]),
+        ("--problem heat-plate --hot-box value=2 --initial 0", &["a run has one initial guess"]),
+        ("--hot-box value=2", &["it applies only to problem heat-plate"]),
+        ("--problem heat-plate --hot-box left=2", &["hot_box.left is 2; it must be 0 to 1"]),
+        ("--problem heat-plate --hot-box middle=1", &["middle is not a side"]),
+    ] {
+        refused(&folder, &format!("solve --tile 8 --shape 24x20 {options}"), 2, parts);
+    }
+    let matrix = "--matrix poisson-9x8 --tile 8 --initial";
+    let own = saved("--matrix poisson-9x8 --tile 8", "m.npy");
+    assert_eq!(saved(&format!("{matrix} 1"), "one.npy"), own);
+    assert_ne!(saved(&format!("{matrix} 3"), "three.npy"), own);
+    // The article's start: 100 on |i − N/2| ≤ N/10 of N points, which include the boundary.
+    let line = "solve --problem heat-plate --shape 18x18 --tile 8 --hot-box value=100 --max-cycles 0 \
+                --tol none --save-field plate.npy";
+    tilescope(&folder, line).assert().success();
+    let plate = fs::read(folder.path().join("plate.npy")).unwrap();
+    let values: Vec<f64> = plate[plate.len() - 18 * 18 * 8..]
+        .chunks_exact(8)
+        .map(|value| f64::from_le_bytes(value.try_into().unwrap()))
+        .collect();
+    for (at, value) in values.into_iter().enumerate() {
+        let is_hot = |i: usize| (i + 1).abs_diff(10) <= 2;
+        let expected = if is_hot(at % 18) && is_hot(at / 18) { 100.0 } else { 0.0 };
+        assert_eq!(value, expected, "point {at}");
+    }
+}
+
 #[test]
 fn a_figure_carries_its_run_and_opens() {
     let folder = folder();
@@ -1405,7 +1545,7 @@ fn files_without_a_run_are_refused() {
     let write = |name: &str, text: &str| fs::write(path(name), text).unwrap();
     write("unknown.toml", &format!("{whole}\n[speed]\nfast = true\n"));
     write("key.toml", &whole.replace("overlap", "overlapp"));
-    write("newer.toml", "version = 6\nwhatever = \"this is\"\n");
+    write("newer.toml", "version = 7\nwhatever = \"this is\"\n");
     write("type.toml", &whole.replace("k = 16", "k = \"many\""));
     write("negative.toml", &whole.replace("k = 16", "k = -1"));
     write("cut.toml", &whole[..whole.find("k = 16").unwrap() + 3]);
@@ -1432,7 +1572,7 @@ fn files_without_a_run_are_refused() {
     for (name, parts) in [
         ("unknown.toml", &["unknown.toml", "speed"][..]),
         ("key.toml", &["key.toml", "overlapp", "overlap"]),
-        ("newer.toml", &["newer.toml", "version 6", "up to 5"]),
+        ("newer.toml", &["newer.toml", "version 7", "up to 6"]),
         ("type.toml", &["type.toml", "k = \"many\"", "line", "it must be a whole number"]),
         ("negative.toml", &["negative.toml", "k = -1", "line", "it must be a whole number"]),
         ("escape.toml", &["escape.toml", "\\u{1b}[31mred"]),

@@ -6,10 +6,10 @@ use super::values::{self, Axes, Tolerance};
 use crate::grid::{ByteCount, Precision};
 use crate::picture;
 use crate::problem::matrix::Ordering;
-use crate::problem::{Boundary, Stencil, input};
+use crate::problem::{Boundary, HotBox, Stencil, input};
 use crate::run::{
-    Backend, MatrixSpec, MethodName, MethodSpec, Preset, ProblemKind, ProblemSpec, RunSpec,
-    StopRule, StopSpec,
+    Backend, InitialGuess, MatrixSpec, MethodName, MethodSpec, Preset, ProblemKind, ProblemSpec,
+    RunSpec, StopRule, StopSpec,
 };
 use crate::solver::{Height, Kernel, Subiterations};
 use clap::Args;
@@ -76,9 +76,25 @@ pub struct CommonArgs {
         value_parser = values::nodes
     )]
     nodes: Option<[usize; 2]>,
-    /// Initial guess of a matrix problem [default: zero]
-    #[arg(long, value_name = "FILE", help_heading = "Problem")]
-    initial: Option<PathBuf>,
+    /// Initial guess instead of the problem's own: the same value everywhere, or an .npy array in the shape of the
+    /// grid; of a matrix also an .mtx file [default of a matrix: 0]
+    #[arg(
+        long,
+        value_name = "FILE.npy|VALUE",
+        help_heading = "Problem",
+        allow_hyphen_values = true
+    )]
+    initial: Option<InitialGuess>,
+    /// Hot box of --problem heat-plate, whose sides are parts of the length of the plate: left, right, top, bottom,
+    /// front and back, 0 to 1, and its value; omitted ones are the article's, 0.4 to 0.6 and 100 [default: the
+    /// middle quarter, of value 1]
+    #[arg(
+        long,
+        value_name = "left=0.4,right=0.6,value=100",
+        help_heading = "Problem",
+        value_parser = values::hot_box
+    )]
+    hot_box: Option<HotBox>,
     /// Velocity in --problem convection-diffusion, per axis as a Péclet number (side 1, diffusivity 1)
     #[arg(
         long,
@@ -148,6 +164,26 @@ pub struct CommonArgs {
     /// little: in 1D with 1024 points 0.999 takes 115,854 sweeps, 1 takes 128,760 and 0.6667 takes 173,608
     #[arg(long, value_name = "OMEGA", help_heading = "Method", allow_negative_numbers = true)]
     omega: Option<f64>,
+    /// Tiles of a wave of method hierarchical, which start from what the waves before them wrote in the same cycle;
+    /// 1 is Gauss–Seidel's iteration of the tiles. On the CPU [default: all tiles]
+    #[arg(
+        long,
+        value_name = "TILES",
+        help_heading = "Method",
+        value_parser = values::whole::<usize>,
+        allow_negative_numbers = true
+    )]
+    wave: Option<usize>,
+    /// Points of a tile that a subiteration updates at once, in place: the points after them read the new values, as
+    /// where the threads of a GPU's warp (32) write what others still read. On the CPU [default: all points]
+    #[arg(
+        long,
+        value_name = "POINTS",
+        help_heading = "Method",
+        value_parser = values::whole::<usize>,
+        allow_negative_numbers = true
+    )]
+    warp: Option<usize>,
     /// Floating-point precision
     #[arg(long, help_heading = "Method")]
     precision: Option<Precision>,
@@ -238,6 +274,16 @@ pub struct RunArgs {
     /// rounds differently
     #[arg(long, help_heading = "Method")]
     kernel: Option<Kernel>,
+    /// Threads of a block of the GPU's kernel classic: 32, 64, 128, 256 or 512 [default: the fastest]. Results do not
+    /// depend on it
+    #[arg(
+        long,
+        value_name = "THREADS",
+        help_heading = "Method",
+        value_parser = values::whole::<usize>,
+        allow_negative_numbers = true
+    )]
+    block_size: Option<usize>,
 }
 
 impl CommonArgs {
@@ -252,6 +298,8 @@ impl CommonArgs {
         let stop = self.stop(&base, &problem);
         let mut method = base.method;
         method.omega = self.omega.unwrap_or(method.omega);
+        method.wave = self.wave.or(method.wave);
+        method.warp = self.warp.or(method.warp);
         method.precision = self.precision.unwrap_or(method.precision);
         method.backend = self.backend.unwrap_or(method.backend);
         method.threads = self.threads.unwrap_or(method.threads);
@@ -262,12 +310,14 @@ impl CommonArgs {
     /// The files that a run is made of, with the options that name them.
     pub fn inputs<'a>(&'a self, spec: &'a RunSpec) -> Vec<(&'static str, &'a Path)> {
         let matrix = spec.problem.matrix.as_ref();
+        let of_matrix = matrix.and_then(|matrix| matrix.initial.as_ref());
+        let initial = spec.problem.initial.as_ref().or(of_matrix);
         let inputs = [
             ("--run", self.run.as_deref()),
             ("--rhs", spec.problem.rhs.as_deref()),
             ("--conductivity", spec.problem.conductivity.as_deref()),
             ("--matrix", matrix.filter(|matrix| matrix.is_file()).map(|it| it.source.as_path())),
-            ("--initial", matrix.and_then(|matrix| matrix.initial.as_deref())),
+            ("--initial", initial.and_then(InitialGuess::file)),
         ];
         inputs.into_iter().filter_map(|(option, path)| Some((option, path?))).collect()
     }
@@ -326,6 +376,7 @@ impl CommonArgs {
         problem.batch = self.batch.unwrap_or(problem.batch);
         problem.velocity = self.velocity.or(problem.velocity);
         problem.seed = self.seed.or(problem.seed);
+        problem.hot_box = self.hot_box.or(problem.hot_box);
         problem.boundary = self.boundary.or(problem.boundary);
         problem.stencil = self.stencil.or(problem.stencil);
         Ok(problem)
@@ -341,7 +392,7 @@ impl CommonArgs {
             }
             problem.matrix = Some(matrix);
         }
-        let of_matrix = self.ordering.is_some() || self.nodes.is_some() || self.initial.is_some();
+        let of_matrix = self.ordering.is_some() || self.nodes.is_some();
         match &mut problem.matrix {
             Some(matrix) => {
                 matrix.ordering = self.ordering.unwrap_or(matrix.ordering);
@@ -349,10 +400,10 @@ impl CommonArgs {
                 matrix.initial = self.initial.clone().or(matrix.initial.take());
             }
             None if of_matrix => {
-                let why = "--ordering, --nodes and --initial need --matrix";
+                let why = "--ordering and --nodes need --matrix";
                 return Err(UsageError(why.to_owned()).into());
             }
-            None => {}
+            None => problem.initial = self.initial.clone().or(problem.initial.take()),
         }
         Ok(())
     }
@@ -384,14 +435,19 @@ impl RunArgs {
         let name = self.method.unwrap_or(base.name);
         // Those of a run do not go with another method.
         let streams = name.is_streaming();
+        let is_tiled = name == MethodName::Hierarchical;
+        let is_classic = name == MethodName::Classic;
         let method = MethodSpec {
             name,
             height: self.height.or(base.height.filter(|_| streams)),
             memory: self.memory.or(base.memory.filter(|_| streams)),
+            wave: self.common.wave.or(base.wave.filter(|_| is_tiled)),
+            warp: self.common.warp.or(base.warp.filter(|_| is_tiled)),
             k: self.k.unwrap_or(base.k),
             tile: axes(&self.tile, tile),
             overlap: axes(&self.overlap, base.overlap),
             kernel: Kernel::AUTO,
+            block_size: self.block_size.or(base.block_size.filter(|_| is_classic)),
             ..base
         };
         if streams && self.k.is_some() {

@@ -41,6 +41,8 @@ Examples:
       Jacobi's iteration in a window of 64 MB that flows over the grid; its traffic is in the summary
   tilescope solve --problem heat-plate --boundary left=1,top=0.5 --stop update --tol 1e-5
       a plate with two warm sides, until the largest update of a cycle is at most 1e-5
+  tilescope solve --problem heat-plate --hot-box left=0.3,right=0.5,value=100 --wave 16 --warp 32
+      later tiles and points read what earlier ones wrote, in a fixed order
 
 Exit codes: 0 success; 1 failure, or the tolerance was not reached; 2 wrong usage; 130 interrupted by
 Ctrl-C.";

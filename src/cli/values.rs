@@ -3,7 +3,7 @@
 //! They check the form only; [`Planner`](crate::run::Planner) checks whether a run makes sense.
 
 use crate::picture::{FigureKind, LARGEST_SIDE, PlacedFigure, Range, SMALLEST_SIDE, Spacing};
-use crate::problem::{Boundary, Stencil};
+use crate::problem::{Boundary, HotBox, Stencil};
 use crate::run::{CutLine, MOST_THREADS, PerAxis, parse_per_axis, parse_subiterations};
 use crate::solver::Subiterations;
 
@@ -107,6 +107,27 @@ pub(super) fn boundary(text: &str) -> Result<Boundary, String> {
         }
     }
     Ok(boundary)
+}
+
+pub(super) fn hot_box(text: &str) -> Result<HotBox, String> {
+    let mut hot = HotBox::default();
+    for (name, value) in pairs(text)? {
+        match name {
+            "left" => hot.left = value,
+            "right" => hot.right = value,
+            "top" => hot.top = value,
+            "bottom" => hot.bottom = value,
+            "front" => hot.front = value,
+            "back" => hot.back = value,
+            "value" => hot.value = value,
+            _ => {
+                return Err(format!(
+                    "{name} is not a side; left, right, top, bottom, front and back are, beside value"
+                ));
+            }
+        }
+    }
+    Ok(hot)
 }
 
 pub(super) fn stencil(text: &str) -> Result<Stencil, String> {

@@ -131,11 +131,27 @@ const RUN_KEYS: [(&str, &[&str]); 3] = [
             "conductivity",
             "jump",
             "interface",
+            "hot_box",
+            "initial",
             "boundary",
             "stencil",
         ],
     ),
-    ("method", &["k", "tile", "overlap", "omega", "precision", "kernel", "height", "memory"]),
+    (
+        "method",
+        &[
+            "k",
+            "tile",
+            "overlap",
+            "omega",
+            "wave",
+            "warp",
+            "precision",
+            "kernel",
+            "height",
+            "memory",
+        ],
+    ),
     ("stop", &["rule", "tolerance"]),
 ];
 
@@ -403,6 +419,7 @@ mod tests {
         let pyramid = Target::default().changed(pyramid).unwrap();
         assert_eq!(pyramid.plan(&mut Planner::default()).unwrap().sweeps_per_cycle(), 12);
         assert_eq!(Target::default().changed("omega = 0.5").unwrap().run.method.omega, 0.5);
+        assert_eq!(Target::default().changed("wave = 16").unwrap().run.method.wave, Some(16));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod as_matrix;
 mod diffusion;
 mod exact;
+mod hot_box;
 pub mod input;
 pub mod matrix;
 mod operator;
@@ -16,6 +17,8 @@ pub use diffusion::{Conductivity, Diffusion, Jump};
 pub use exact::{
     ExactError, Modes, Spectrum, error_left, exact, exact_arrays, first_below, is_exact_cheap,
 };
+pub(crate) use hot_box::hot_points;
+pub use hot_box::{HEAT, HotBox, HotBoxError, hot_axes};
 pub use matrix::{Csr, SpectralRadius};
 pub use operator::Operator;
 pub use residual::{residual_field, residual_of_rows};

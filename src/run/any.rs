@@ -1,12 +1,13 @@
 //! Any description of a run, for tests of what must hold for all of them.
 
+use super::initial_guess::InitialGuess;
 use super::matrix::MatrixSpec;
 use super::spec::{
     Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec, VERSION,
 };
 use crate::grid::{ByteCount, Precision};
 use crate::problem::matrix::Ordering;
-use crate::problem::{Boundary, Stencil};
+use crate::problem::{Boundary, HotBox, Stencil};
 use crate::solver::{Height, Kernel, Subiterations};
 use proptest::prelude::*;
 use std::path::PathBuf;
@@ -16,12 +17,36 @@ pub(crate) fn number() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), Just(-1.5), -1e6..1e6, any::<f64>().prop_filter("", |v| v.is_finite())]
 }
 
+/// Tiles of a wave, or points of a warp.
+fn order() -> impl Strategy<Value = Option<usize>> {
+    prop_oneof![3 => Just(None), 1 => (0..70_usize).prop_map(Some)]
+}
+
+fn initial() -> impl Strategy<Value = Option<InitialGuess>> {
+    let guess = prop_oneof![
+        number().prop_map(InitialGuess::Value),
+        Just(InitialGuess::File("x0.npy".into())),
+    ];
+    proptest::option::of(guess)
+}
+
+prop_compose! {
+    fn hot_box()(
+        sides in [number(), number(), number(), number()],
+        (front, back) in prop_oneof![3 => Just((0.4, 0.6)), 1 => (number(), number())],
+        value in number(),
+    ) -> HotBox {
+        let [left, right, top, bottom] = sides;
+        HotBox { left, right, top, bottom, front, back, value }
+    }
+}
+
 prop_compose! {
     fn matrix()(
         source in prop_oneof![Just("ice-sheet".to_owned()), Just("poisson-9x8".to_owned()), "[-a-zé' \"$/.]{1,12}"],
         ordering in proptest::sample::select(&Ordering::ALL[..]),
         nodes in proptest::option::of([0..400_usize, 0..400_usize]),
-        initial in proptest::option::of(Just(PathBuf::from("x0.npy"))),
+        initial in initial(),
     ) -> MatrixSpec {
         MatrixSpec { source: source.into(), ordering, nodes, initial }
     }
@@ -37,6 +62,7 @@ prop_compose! {
         velocity in proptest::option::of((number(), number(), prop_oneof![3 => Just(0.0), 1 => number()])),
         matrix in proptest::option::of(matrix()),
         (from_file, jump, interface) in (any::<bool>(), proptest::option::of(number()), proptest::option::of([[number(), number()], [number(), number()]])),
+        (hot_box, own_initial) in (proptest::option::of(hot_box()), initial()),
         sides in proptest::option::of([number(), number(), number(), number(), number(), number()]),
         entries in proptest::option::of([number(), number(), number(), number(), number(), number(), number()]),
     ) -> ProblemSpec {
@@ -51,7 +77,9 @@ prop_compose! {
         let conductivity = (is_diffusion && from_file).then(|| PathBuf::from("k.npy"));
         let has_jump = is_diffusion && !from_file;
         let (jump, interface) = (jump.filter(|_| has_jump), interface.filter(|_| has_jump));
-        ProblemSpec { kind, shape, batch, rhs, seed, velocity, conductivity, jump, interface, boundary, stencil, matrix }
+        // That of a matrix is in its description.
+        let initial = own_initial.filter(|_| matrix.is_none());
+        ProblemSpec { kind, shape, batch, rhs, seed, velocity, conductivity, jump, interface, hot_box, initial, boundary, stencil, matrix }
     }
 }
 
@@ -65,11 +93,11 @@ prop_compose! {
         k in prop_oneof![(0..5000_usize).prop_map(Subiterations::Finite), Just(Subiterations::Infinite)],
         tile in prop::collection::vec(0..300_usize, 1..=2),
         overlap in prop::collection::vec(0..300_usize, 1..=2),
-        (single, omega) in (any::<bool>(), prop_oneof![3 => Just(1.0), 1 => number()]),
+        (single, omega, wave, warp) in (any::<bool>(), prop_oneof![3 => Just(1.0), 1 => number()], order(), order()),
         threads in prop_oneof![Just(0), 0..64_usize],
         backend in proptest::sample::select(&Backend::ALL[..]),
         devices in prop_oneof![Just(vec![0]), prop::collection::vec(0..9_u32, 1..=2)],
-        kernel in proptest::sample::select(&Kernel::ALL),
+        (kernel, block_size) in (proptest::sample::select(&Kernel::ALL), order()),
         change in any::<bool>(),
         tolerance in proptest::option::of(number()),
         max_cycles in prop_oneof![Just(StopSpec::default().max_cycles), any::<u64>()],
@@ -77,12 +105,15 @@ prop_compose! {
         // The other methods have no use for it, and their command lines none.
         let k = if name == MethodName::Hierarchical { k } else { MethodSpec::default().k };
         let (height, memory) = if name.is_streaming() { (height, memory) } else { (None, None) };
+        let is_tiled = name == MethodName::Hierarchical;
+        let [wave, warp] = [wave, warp].map(|count| count.filter(|_| is_tiled));
+        let block_size = block_size.filter(|_| name == MethodName::Classic);
         let precision = if single { Precision::F32 } else { Precision::F64 };
         let rule = if change { StopRule::Change } else { StopRule::Residual };
         RunSpec {
             version: VERSION,
             problem,
-            method: MethodSpec { name, k, tile, overlap, omega, precision, backend, threads, devices, kernel, height, memory },
+            method: MethodSpec { name, k, tile, overlap, omega, wave, warp, precision, backend, threads, devices, kernel, block_size, height, memory },
             stop: StopSpec { rule, tolerance, max_cycles },
         }
     }

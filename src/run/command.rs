@@ -2,8 +2,8 @@
 
 use super::spec::{Backend, MethodName, MethodSpec, RunSpec, StopSpec};
 use crate::grid::Precision;
-use crate::problem::Boundary;
 use crate::problem::matrix::Ordering;
+use crate::problem::{Boundary, HotBox};
 use crate::solver::Kernel;
 use std::fmt::Write as _;
 
@@ -49,9 +49,10 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
         if let Some(nodes) = &matrix.nodes {
             line.option("nodes", &joined(nodes, "x"));
         }
-        if let Some(initial) = &matrix.initial {
-            line.option("initial", &initial.to_string_lossy());
-        }
+    }
+    let of_matrix = problem.matrix.as_ref().and_then(|matrix| matrix.initial.as_ref());
+    if let Some(initial) = problem.initial.as_ref().or(of_matrix) {
+        line.option("initial", &initial.to_string());
     }
     if let Some(seed) = problem.seed {
         line.option("seed", &seed.to_string());
@@ -69,6 +70,13 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     if let Some(points) = problem.interface {
         let points = points.map(|[x, y]| format!("{x:?},{y:?}"));
         line.option("interface", &points.join(":"));
+    }
+    if let Some(hot) = problem.hot_box {
+        let (own, sides) = (HotBox::default().sides(), hot.sides());
+        let sides = HotBox::NAMES.iter().flatten().zip(sides.iter().flatten());
+        let sides = sides.zip(own.iter().flatten()).filter(|((_, side), own)| side != own);
+        let given = sides.map(|((name, side), _)| (*name, *side));
+        line.option("hot-box", &pairs(&given.chain([("value", hot.value)]).collect::<Vec<_>>()));
     }
     if let Some(b) = problem.boundary {
         let sides = Boundary::NAMES.into_iter().flatten().zip(b.sides().into_iter().flatten());
@@ -101,6 +109,11 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     if method.omega != 1.0 {
         line.option("omega", &format!("{:?}", method.omega));
     }
+    for (name, count) in [("wave", method.wave), ("warp", method.warp)] {
+        if let Some(count) = count {
+            line.option(name, &count.to_string());
+        }
+    }
     if method.precision != Precision::default() {
         line.option("precision", method.precision.name());
     }
@@ -109,6 +122,9 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     }
     if let Some(kernel) = &lists.kernel {
         line.option("kernel", kernel);
+    }
+    if let Some(threads) = method.block_size {
+        line.option("block-size", &threads.to_string());
     }
     if method.devices != MethodSpec::default().devices {
         let devices: Vec<_> = method.devices.iter().map(u32::to_string).collect();

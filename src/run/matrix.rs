@@ -1,6 +1,7 @@
 //! Sparse matrices of a run: their description, and the problems that are made of it.
 
-use super::plan::{PlanError, Planner};
+use super::initial_guess::InitialGuess;
+use super::plan::{PlanError, Planner, constant_guess};
 use super::spec::{Backend, ProblemKind, ProblemSpec, RunSpec};
 use crate::grid::Shape;
 use crate::problem::matrix::{
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A sparse matrix, as it was chosen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MatrixSpec {
     /// The name of a matrix that comes with the program, such as `ice-sheet`; a grid problem with its shape,
@@ -25,9 +26,9 @@ pub struct MatrixSpec {
     /// the program know their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<[usize; 2]>,
-    /// The file of the initial guess; zero without one.
+    /// The initial guess; zero without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub initial: Option<PathBuf>,
+    pub initial: Option<InitialGuess>,
 }
 
 fn is_natural(ordering: &Ordering) -> bool {
@@ -65,7 +66,7 @@ impl MatrixSpec {
     /// The files that it names.
     pub(super) fn files(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let source = if self.is_file() { Some(&mut self.source) } else { None };
-        source.into_iter().chain(self.initial.as_mut())
+        source.into_iter().chain(self.initial.as_mut().and_then(InitialGuess::file_mut))
     }
 
     fn named(&self) -> Named {
@@ -206,8 +207,10 @@ fn load(spec: &ProblemSpec, matrix: &MatrixSpec) -> Result<Problem, PlanError> {
     if let Some(path) = &spec.rhs {
         problem.rhs = vector(path, &problem.shape)?;
     }
-    if let Some(path) = &matrix.initial {
-        problem.initial_guess = vector(path, &problem.shape)?;
+    match &matrix.initial {
+        Some(InitialGuess::Value(constant)) => problem.initial_guess = constant_guess(*constant)?,
+        Some(InitialGuess::File(path)) => problem.initial_guess = vector(path, &problem.shape)?,
+        None => {}
     }
     Ok(problem)
 }

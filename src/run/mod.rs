@@ -9,6 +9,7 @@ mod command;
 mod export;
 mod history;
 mod host;
+mod initial_guess;
 mod matrix;
 mod observe;
 pub mod papers;
@@ -33,6 +34,7 @@ pub use export::{
     save_solution, save_unknowns,
 };
 pub use history::{CycleValue, History, Largest, Record, Reductions, reduction};
+pub use initial_guess::InitialGuess;
 pub use matrix::MatrixSpec;
 pub use observe::{
     CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, LONGEST_KEPT,
@@ -48,8 +50,8 @@ pub use record::{
 pub use rewind::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
 pub use runner::{Divergence, Outcome, Run};
 pub use spec::{
-    Backend, MEMORY, MOST_SWEEPS, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec,
-    SpecError, StopRule, StopSpec, TOLERANCE, VERSION,
+    BLOCK_SIZES, Backend, MEMORY, MOST_SWEEPS, MethodName, MethodSpec, ProblemKind, ProblemSpec,
+    RunSpec, SpecError, StopRule, StopSpec, TOLERANCE, VERSION,
 };
 pub use sweep::{
     ClassicBaseline, CostPrediction, CountOutcome, CycleCache, CycleCount, CyclePrediction,

@@ -1,17 +1,19 @@
 //! Makes a plan of a run's description: the one place where a description is checked.
 
 use super::auto_gpu::AutoGpus;
+use super::initial_guess::InitialGuess;
 use super::matrix::{Matrices, Ordered};
 use super::spec::{
-    Backend, MOST_SWEEPS, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec,
+    BLOCK_SIZES, Backend, MOST_SWEEPS, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule,
+    StopSpec,
 };
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Geometry, Precision, Shape, ShapeError, Slice, Tiling, TilingError};
 use crate::problem::input::{self, InputError};
 use crate::problem::matrix::MarketError;
 use crate::problem::{
-    Boundary, Conductivity, Diffusion, Jump, Operator, Problem, Source, SpectralRadius, Stencil,
-    StencilError,
+    Boundary, Conductivity, Diffusion, HEAT, HotBoxError, Jump, Operator, Problem, Source,
+    SpectralRadius, Stencil, StencilError, hot_axes, hot_points,
 };
 use crate::solver::cuda::Device;
 use crate::solver::{
@@ -82,7 +84,10 @@ pub enum PlanError {
     /// An invalid matrix row.
     #[error(transparent)]
     Stencil(#[from] StencilError),
-    /// A right-hand side or a conductivity that cannot be read.
+    /// An invalid hot box.
+    #[error(transparent)]
+    HotBox(#[from] HotBoxError),
+    /// A right-hand side, an initial guess or a conductivity that cannot be read.
     #[error(transparent)]
     Input(#[from] InputError),
     /// A matrix that cannot be read.
@@ -154,6 +159,8 @@ impl Planner {
         let shape = shape(&spec.problem)?;
         check_stop(&spec.stop)?;
         check_damping(&spec.method)?;
+        check_schedule(&spec.method)?;
+        check_block_size(&spec.method)?;
         check_streaming(&spec.method)?;
         check_per_point(spec)?;
         check_place(spec)?;
@@ -172,7 +179,10 @@ impl Planner {
         let omega = spec.method.omega;
         let method = match spec.method.name.is_streaming() {
             true => Method::Streaming(spec.method.streaming(&shape)?),
-            false => method(&spec.method, &tiling, &problem.operator)?.damped(omega),
+            false => {
+                let method = method(&spec.method, &tiling, &problem.operator)?;
+                method.scheduled(spec.method.schedule()).damped(omega)
+            }
         };
         self.last = Some((spec.problem.clone(), Arc::clone(&problem)));
         let (place, without_gpu) = self.place(&spec.method, &problem, &method)?;
@@ -196,6 +206,19 @@ impl Planner {
         let method_spec = &spec.method;
         if method_spec.omega != 1.0 {
             return Err(value("omega", method_spec.omega, "for a matrix it must be 1"));
+        }
+        for (field, points) in [("wave", method_spec.wave), ("warp", method_spec.warp)] {
+            if let Some(points) = points {
+                return Err(value(field, points, "blocks of a matrix are computed at once"));
+            }
+        }
+        if let Some(threads) = method_spec.block_size {
+            let allowed = "for a matrix its kernels choose the threads of a block";
+            return Err(value("block_size", threads, allowed));
+        }
+        if spec.problem.initial.is_some() {
+            let allowed = "the initial guess of a matrix is problem.matrix.initial";
+            return Err(value("initial", "given with problem matrix", allowed));
         }
         if method_spec.name.is_streaming() {
             let allowed = "a matrix has no planes; it may be classic or hierarchical";
@@ -252,8 +275,7 @@ impl Planner {
         problem: &Problem,
         method: &Method,
     ) -> Result<(Place, Option<SolverError>), PlanError> {
-        let is_for_gpus = spec.omega == 1.0 && !spec.name.is_streaming();
-        if spec.backend == Backend::Cpu || !is_for_gpus {
+        if spec.backend == Backend::Cpu || spec.is_for_cpu() {
             return Ok((on_cpu(spec), None));
         }
         let devices: Vec<_> = spec.devices.iter().map(|ordinal| self.device(*ordinal)).collect();
@@ -278,6 +300,11 @@ impl Planner {
             match tried {
                 None if !spec.needs_gpu() => return Ok((on_cpu(spec), None)),
                 Some(Err(why)) if !spec.needs_gpu() => return Ok((on_cpu(spec), Some(why))),
+                Some(Err(SolverError::Unavailable(why))) if spec.block_size.is_some() => {
+                    let threads = spec.block_size.unwrap_or_default();
+                    let allowed = format!("it needs a GPU (backend cuda), and {why}");
+                    return Err(value("block_size", threads, allowed));
+                }
                 Some(Err(SolverError::Unavailable(why))) => {
                     let of_cpu = match is_matrix {
                         true => Kernel::of_matrix_on_cpu(),
@@ -293,7 +320,8 @@ impl Planner {
                 _ => {}
             }
         }
-        Ok((Place::Cuda { devices, kernel }, None))
+        let block_size = spec.block_size.and_then(|threads| u32::try_from(threads).ok());
+        Ok((Place::Cuda { devices, kernel, block_size }, None))
     }
 
     /// Plans a run with [`Backend::Auto`] again, now that it may be known where that leads.
@@ -435,6 +463,9 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
             _ if spec.omega != 1.0 => {
                 format!("with omega {} it may be {}", spec.omega, names(&kernels))
             }
+            _ if !spec.schedule().is_jacobi() => {
+                format!("with waves or warps it may be {}", names(&kernels))
+            }
             Backend::Cpu => {
                 "backend cpu has auto, fastest and spectral; the others go with backend cuda"
                     .to_owned()
@@ -501,6 +532,54 @@ fn check_damping(spec: &MethodSpec) -> Result<(), PlanError> {
     if spec.name == MethodName::Hierarchical && spec.k > Subiterations::Finite(MOST_SWEEPS) {
         let allowed = format!("with omega {omega} it must be at most {MOST_SWEEPS}");
         return Err(value("k", spec.k, allowed));
+    }
+    Ok(())
+}
+
+/// Refuses waves and warps where nothing is computed in an order.
+fn check_schedule(spec: &MethodSpec) -> Result<(), PlanError> {
+    for (field, points) in [("wave", spec.wave), ("warp", spec.warp)] {
+        let Some(points) = points else { continue };
+        if points == 0 {
+            return Err(value(field, points, "it must be at least 1"));
+        }
+        if spec.name != MethodName::Hierarchical {
+            let given = format!("{points} with method {}", spec.name.name());
+            return Err(value(field, given, "it applies only to method hierarchical"));
+        }
+        if spec.backend == Backend::Cuda {
+            let allowed =
+                "backend cuda computes tiles and points in any order; use backend cpu or auto";
+            return Err(value(field, points, allowed));
+        }
+        if spec.k > Subiterations::Finite(MOST_SWEEPS) {
+            let allowed = format!("with {field} {points} it must be at most {MOST_SWEEPS}");
+            return Err(value("k", spec.k, allowed));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a block size that kernel `classic` does not have, and one without that kernel.
+fn check_block_size(spec: &MethodSpec) -> Result<(), PlanError> {
+    let Some(threads) = spec.block_size else { return Ok(()) };
+    let refuse = |given: String, allowed: &str| Err(value("block_size", given, allowed));
+    if !BLOCK_SIZES.contains(&threads) {
+        return refuse(threads.to_string(), "it must be 32, 64, 128, 256 or 512");
+    }
+    if spec.name != MethodName::Classic {
+        let given = format!("{threads} with method {}", spec.name.name());
+        return refuse(given, "it applies only to method classic, on a GPU");
+    }
+    if spec.backend == Backend::Cpu {
+        return refuse(
+            threads.to_string(),
+            "backend cpu has no blocks of threads; use backend cuda",
+        );
+    }
+    if spec.is_for_cpu() {
+        let given = format!("{threads} with omega {}", spec.omega);
+        return refuse(given, "damped sweeps run on the CPU, which has no blocks of threads");
     }
     Ok(())
 }
@@ -620,10 +699,15 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
     only_with(spec, "seed", spec.seed.is_some(), ProblemKind::Random)?;
     only_with(spec, "velocity", spec.velocity.is_some(), ProblemKind::ConvectionDiffusion)?;
     only_with(spec, "rhs", spec.rhs.is_some(), ProblemKind::Picture)?;
+    only_with(spec, "hot_box", spec.hot_box.is_some(), ProblemKind::HeatPlate)?;
     only_with_diffusion(spec)?;
     let mut problem = match spec.kind {
         ProblemKind::Poisson => plain(Source::Constant(1.0), Source::Constant(1.0)),
-        ProblemKind::HeatPlate => plain(zero, hot_centre(&shape)),
+        ProblemKind::HeatPlate => {
+            spec.hot_box.map_or(Ok(()), |hot| hot.check(&shape))?;
+            let heat = spec.hot_box.map_or(HEAT, |hot| hot.value);
+            plain(zero, hot_points(&hot_axes(spec.hot_box.as_ref(), &shape), &shape, heat))
+        }
         ProblemKind::HotSide => plain(zero.clone(), zero),
         ProblemKind::PointSources => plain(point_sources(&shape), zero),
         ProblemKind::Random => plain(zero, Source::Random { seed: spec.seed.unwrap_or(SEED) }),
@@ -654,6 +738,15 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
             }
         },
     };
+    if let Some(initial) = &spec.initial {
+        if spec.hot_box.is_some() {
+            return Err(value("initial", "given with a hot box", "a run has one initial guess"));
+        }
+        problem.initial_guess = match initial {
+            InitialGuess::Value(constant) => constant_guess(*constant)?,
+            InitialGuess::File(path) => Source::Array(input::load_array(path, &shape)?),
+        };
+    }
     problem.boundary = spec.boundary();
     check_boundary(&problem.boundary, &shape)?;
     if let Some(stencil) = spec.stencil {
@@ -663,6 +756,14 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
         stencil.check(&shape)?;
     }
     Ok(problem)
+}
+
+/// A finite value everywhere.
+pub(super) fn constant_guess(constant: f64) -> Result<Source, PlanError> {
+    if !constant.is_finite() {
+        return Err(value("initial", constant, "it must be a finite number, or an .npy array"));
+    }
+    Ok(Source::Constant(constant))
 }
 
 /// Refuses a field of another problem than the chosen one.
@@ -780,17 +881,6 @@ fn check_boundary(boundary: &Boundary, shape: &Shape) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// A hot square (in 1D a hot interval, in 3D a hot cube) over the middle quarter of each side.
-fn hot_centre(shape: &Shape) -> Source {
-    let middle = |n: usize| (3 * n) / 8..((5 * n).div_ceil(8)).max(3 * n / 8 + 1);
-    if shape.dim() == 3 {
-        let axes = [shape.nx(), shape.ny(), shape.nz()].map(middle);
-        return Source::Cuboid { axes, ny: shape.ny(), value: 1.0 };
-    }
-    let rows = if shape.dim() == 1 { 0..shape.rows() } else { middle(shape.ny()) };
-    Source::Box { columns: middle(shape.nx()), rows, value: 1.0 }
-}
-
 /// Unit charges, spread over the cell of the point that they lie in.
 fn point_sources(shape: &Shape) -> Source {
     let cells: f64 = shape.axes().iter().map(|&n| (n + 1) as f64).product();
@@ -811,21 +901,5 @@ impl StopSpec {
             StopRule::Change => max_change,
         };
         measured.zip(self.tolerance).is_some_and(|(measured, tolerance)| measured <= tolerance)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_core_of_a_heat_cube_is_the_middle_quarter_of_each_side() {
-        let shape = Shape::grid_3d(16, 8, 12).unwrap();
-        let source = hot_centre(&shape);
-        for (i, row) in (0..16).flat_map(|i| (0..shape.rows()).map(move |row| (i, row))) {
-            let (j, k) = (row % 8, row / 8);
-            let is_hot = (6..10).contains(&i) && (3..5).contains(&j) && (4..8).contains(&k);
-            assert_eq!(source.at(16, i, row), f64::from(u8::from(is_hot)), "{i} {j} {k}");
-        }
     }
 }

@@ -1,14 +1,16 @@
 //! The one description of a run. The window edits it, a TOML file holds it, the command line parses to it,
 //! and a saved figure carries it.
 
+use super::initial_guess::InitialGuess;
 use super::matrix::MatrixSpec;
 use super::toml_message::toml_message;
 use crate::files::{FileError, read_text};
 use crate::grid::{ByteCount, Precision, Shape};
-use crate::problem::{Boundary, Jump, Stencil};
+use crate::problem::{Boundary, HotBox, Jump, Stencil};
 pub use crate::solver::MethodName;
-use crate::solver::{Height, Kernel, Streaming, StreamingError, Subiterations};
+use crate::solver::{Height, Kernel, Schedule, Streaming, StreamingError, Subiterations};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 /// The newest version of the description, and of those that this program reads. It writes the
@@ -29,7 +31,8 @@ const GRIDS: u32 = 3;
 /// stream.
 const MATRICES: u32 = 4;
 
-/// The version that had damping and methods that stream, but the same row for all points of a grid.
+/// The version that had damping and methods that stream, but no coefficients per point, no initial guesses or hot boxes
+/// to choose, no waves and warps, and no threads per block.
 const STREAMS: u32 = 5;
 
 /// Everything that makes a run: the problem, the method, and when to stop.
@@ -107,6 +110,12 @@ pub struct ProblemSpec {
     /// Two points of the interface: [`Jump::interface`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interface: Option<[[f64; 2]; 2]>,
+    /// The hot part of the initial guess, for [`ProblemKind::HeatPlate`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hot_box: Option<HotBox>,
+    /// An initial guess in place of the problem's own; that of a matrix is in its description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<InitialGuess>,
     /// Dirichlet values in place of the problem's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boundary: Option<Boundary>,
@@ -122,7 +131,9 @@ impl ProblemSpec {
     /// The files that it names.
     fn files(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let of_matrix = self.matrix.as_mut().into_iter().flat_map(MatrixSpec::files);
-        self.rhs.as_mut().into_iter().chain(self.conductivity.as_mut()).chain(of_matrix)
+        let conductivity = self.conductivity.as_mut();
+        let initial = self.initial.as_mut().and_then(InitialGuess::file_mut);
+        self.rhs.as_mut().into_iter().chain(conductivity).chain(initial).chain(of_matrix)
     }
 
     /// The problem of an .npy array once more, with the array as conductivity in place of the right-hand side.
@@ -152,6 +163,16 @@ impl ProblemSpec {
         Jump {
             ratio: self.jump.unwrap_or(Jump::DEFAULT.ratio),
             interface: self.interface.unwrap_or(Jump::DEFAULT.interface),
+        }
+    }
+
+    /// Its grid; `None` where there is no such grid.
+    pub fn grid(&self) -> Option<Shape> {
+        match self.shape[..] {
+            [n] => Shape::grid_1d(n, self.batch).ok(),
+            [nx, ny] => Shape::grid_2d(nx, ny).ok(),
+            [nx, ny, nz] => Shape::grid_3d(nx, ny, nz).ok(),
+            _ => None,
         }
     }
 
@@ -218,6 +239,14 @@ pub struct MethodSpec {
     /// ω of damped Jacobi: the fraction of every update that is applied, above 0 and below 2. 1 is Jacobi's iteration.
     #[serde(skip_serializing_if = "is_one")]
     pub omega: f64,
+    /// Tiles of a wave, each of which starts from what the waves before it wrote in the same cycle; all tiles where
+    /// it is left out ([`Schedule::wave`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wave: Option<usize>,
+    /// Points of a tile that a subiteration updates at once, in place; all of them where it is left out
+    /// ([`Schedule::warp`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warp: Option<usize>,
     /// The precision of the arithmetic.
     pub precision: Precision,
     /// Where it runs. A file leaves `auto` out, so that older programs, which do not know it, take the CPU.
@@ -232,6 +261,10 @@ pub struct MethodSpec {
     /// How cycles are made. All but `spectral` give the same results.
     #[serde(skip_serializing_if = "is_auto")]
     pub kernel: Kernel,
+    /// Threads of a block of the GPU's kernel `classic`, one of [`BLOCK_SIZES`]; the fastest where it is left out. No
+    /// result depends on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_size: Option<usize>,
     /// Sweeps of a pass, for the methods that stream ([`MethodName::is_streaming`]); `auto` where it is left
     /// out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -270,6 +303,9 @@ pub struct StopSpec {
 /// The most subiterations of a cycle that is made by sweeps: a cycle is what a run can be stopped after.
 pub const MOST_SWEEPS: usize = 4096;
 
+/// Threads of a block of kernel `classic` to choose from: those of the papers (Islam & Wang, long version, 3.4).
+pub const BLOCK_SIZES: [usize; 5] = [32, 64, 128, 256, 512];
+
 /// The budget of methods that stream unless another is chosen: about a last-level cache.
 pub const MEMORY: ByteCount = ByteCount::new(32_000_000);
 
@@ -303,6 +339,8 @@ impl Default for ProblemSpec {
             conductivity: None,
             jump: None,
             interface: None,
+            hot_box: None,
+            initial: None,
             boundary: None,
             stencil: None,
             matrix: None,
@@ -318,11 +356,14 @@ impl Default for MethodSpec {
             tile: vec![32],
             overlap: vec![0],
             omega: 1.0,
+            wave: None,
+            warp: None,
             precision: Precision::F64,
             backend: Backend::Auto,
             threads: 0,
             devices: vec![0],
             kernel: Kernel::AUTO,
+            block_size: None,
             height: None,
             memory: None,
         }
@@ -476,6 +517,29 @@ impl MethodSpec {
         } else {
             (self.height, self.memory) = (None, None);
         }
+        if name != MethodName::Hierarchical {
+            (self.wave, self.warp) = (None, None);
+        }
+        if name != MethodName::Classic {
+            self.block_size = None;
+        }
+    }
+
+    /// The order of tiles and points.
+    pub fn schedule(&self) -> Schedule {
+        let counted = |points: Option<usize>| points.and_then(NonZeroUsize::new);
+        Schedule { wave: counted(self.wave), warp: counted(self.warp) }
+    }
+
+    /// Whether its sweeps differ from those of Jacobi's iteration in what they read: damped, or with tiles or
+    /// points in an order.
+    fn has_other_sweeps(&self) -> bool {
+        self.omega != 1.0 || !self.schedule().is_jacobi()
+    }
+
+    /// Whether no GPU runs it.
+    pub fn is_for_cpu(&self) -> bool {
+        self.name.is_streaming() || self.has_other_sweeps()
     }
 
     /// The budget of fast memory.
@@ -505,7 +569,7 @@ impl MethodSpec {
     /// Whether the subiterations are made in the sine basis, as far as the kernel and k decide.
     pub fn prefers_spectral(&self) -> bool {
         match self.kernel {
-            _ if self.name.is_jacobi() || self.omega != 1.0 => false,
+            _ if self.name.is_jacobi() || self.has_other_sweeps() => false,
             Kernel::SPECTRAL => true,
             Kernel::AUTO => self.k > Subiterations::Finite(MOST_SWEEPS_OF_AUTO),
             // From there on the products cost less than the sweeps, on a CPU and on a GPU.
@@ -521,18 +585,19 @@ impl MethodSpec {
     /// of a CPU.
     pub fn kernels(&self) -> Vec<Kernel> {
         match self.backend {
-            _ if self.omega != 1.0 => vec![Kernel::AUTO, Kernel::FASTEST],
+            _ if self.has_other_sweeps() => vec![Kernel::AUTO, Kernel::FASTEST],
             Backend::Cpu => Kernel::on_cpu(self.name),
             Backend::Auto | Backend::Cuda => Kernel::of(self.name),
         }
     }
 
-    /// Whether only a GPU can run it: that was chosen, or a kernel that a CPU does not have.
+    /// Whether only a GPU can run it: that was chosen, or a kernel or a block size that a CPU does not have.
     pub fn needs_gpu(&self) -> bool {
         let is_of = |kernels: Vec<Kernel>| kernels.contains(&self.kernel);
         match self.backend {
             Backend::Cpu => false,
             Backend::Cuda => true,
+            Backend::Auto if self.block_size.is_some() => true,
             Backend::Auto => {
                 is_of(Kernel::of(self.name)) && !is_of(Kernel::on_cpu(self.name))
                     || is_of(Kernel::of_matrix()) && !is_of(Kernel::of_matrix_on_cpu())
@@ -625,18 +690,12 @@ impl RunSpec {
 
     /// Sweeps in a cycle; 1 where the description has none, since it cannot be run.
     pub fn sweeps_per_cycle(&self) -> u64 {
-        let ProblemSpec { shape, batch, .. } = &self.problem;
-        let grid = || match shape[..] {
-            [n] => Shape::grid_1d(n, *batch).ok(),
-            [nx, ny] => Shape::grid_2d(nx, ny).ok(),
-            [nx, ny, nz] => Shape::grid_3d(nx, ny, nz).ok(),
-            _ => None,
-        };
         match self.method.name {
             MethodName::Classic => 1,
             MethodName::Hierarchical => self.method.k.counted_sweeps(),
             MethodName::Pyramid | MethodName::Wavefront => {
-                let streaming = grid().and_then(|shape| self.method.streaming(&shape).ok());
+                let streaming =
+                    self.problem.grid().and_then(|shape| self.method.streaming(&shape).ok());
                 streaming.map_or(1, |streaming| streaming.height() as u64)
             }
         }
@@ -644,12 +703,13 @@ impl RunSpec {
 
     /// Whether the other makes the same iterates: it differs at most in where and how it runs.
     pub fn is_same_run(&self, other: &Self) -> bool {
-        let MethodSpec { backend, threads, kernel, .. } = other.method;
+        let MethodSpec { backend, threads, kernel, block_size, .. } = other.method;
         if self.method.prefers_spectral() != other.method.prefers_spectral() {
             return false;
         }
         let devices = other.method.devices.clone();
-        let method = MethodSpec { backend, threads, devices, kernel, ..self.method.clone() };
+        let method =
+            MethodSpec { backend, threads, devices, kernel, block_size, ..self.method.clone() };
         Self { method, ..self.clone() } == *other
     }
 
@@ -665,19 +725,29 @@ impl RunSpec {
             || self.method.k > Subiterations::Finite(MOST_SWEEPS);
         let MethodSpec { name, height, memory, .. } = &self.method;
         let has_pass = name.is_streaming() || height.is_some() || memory.is_some();
-        let version = if self.problem.kind == ProblemKind::Diffusion {
-            VERSION
-        } else if has_pass || is_damped {
-            STREAMS
-        } else if is_matrix || is_spectral {
-            MATRICES
-        } else if is_newest || !is_first_gpu(devices) {
-            GRIDS
-        } else if *backend != Backend::Cuda && is_auto(kernel) {
-            CPU_ALONE
-        } else {
-            FIRST_GPU
+        let ProblemSpec { hot_box, initial, matrix, .. } = &self.problem;
+        let starts_from_value = |matrix: &MatrixSpec| {
+            matrix.initial.as_ref().is_some_and(|initial| initial.file().is_none())
         };
+        let has_start = hot_box.is_some()
+            || initial.is_some()
+            || matrix.as_ref().is_some_and(starts_from_value);
+        let MethodSpec { wave, warp, block_size, .. } = self.method;
+        let is_per_point = self.problem.kind == ProblemKind::Diffusion;
+        let version =
+            if is_per_point || has_start || [wave, warp, block_size].iter().any(Option::is_some) {
+                VERSION
+            } else if has_pass || is_damped {
+                STREAMS
+            } else if is_matrix || is_spectral {
+                MATRICES
+            } else if is_newest || !is_first_gpu(devices) {
+                GRIDS
+            } else if *backend != Backend::Cuda && is_auto(kernel) {
+                CPU_ALONE
+            } else {
+                FIRST_GPU
+            };
         toml::to_string(&Self { version, ..self.clone() }).unwrap_or_default()
     }
 

@@ -1,7 +1,7 @@
 //! Methods: how one cycle turns an iterate into the next.
 
 use super::method_name::MethodName;
-use super::{Spectral, Streaming, Subiterations};
+use super::{Schedule, Spectral, Streaming, Subiterations};
 use crate::grid::Tiling;
 
 /// How one cycle turns an iterate into the next.
@@ -28,6 +28,14 @@ pub enum Method {
         /// Whose sweeps.
         sweeps: Box<Method>,
     },
+    /// The sweeps of the hierarchical method on a grid, with tiles or points that read what others wrote in the same
+    /// cycle. On CPUs only.
+    Scheduled {
+        /// What they read: not the default, which is the method without a schedule.
+        schedule: Schedule,
+        /// Whose sweeps.
+        sweeps: Box<Method>,
+    },
     /// Jacobi's iteration in slabs or in a window within a budget of fast memory: a cycle is one pass of n
     /// sweeps.
     Streaming(Streaming),
@@ -40,17 +48,45 @@ impl Method {
         if omega == 1.0 { self } else { Self::Damped { omega, sweeps: Box::new(self) } }
     }
 
-    /// ω, and the method without damping.
-    pub fn undamped(&self) -> (f64, &Self) {
+    /// The same with tiles and points in this order; with the default the method itself.
+    #[must_use]
+    pub fn scheduled(self, schedule: Schedule) -> Self {
+        if schedule.is_jacobi() {
+            self
+        } else {
+            Self::Scheduled { schedule, sweeps: Box::new(self) }
+        }
+    }
+
+    /// The order of its tiles and points.
+    pub fn schedule(&self) -> Schedule {
         match self {
-            Self::Damped { omega, sweeps } => (*omega, sweeps),
-            other => (1.0, other),
+            Self::Damped { sweeps, .. } => sweeps.schedule(),
+            Self::Scheduled { schedule, .. } => *schedule,
+            _ => Schedule::default(),
+        }
+    }
+
+    /// The method without damping and schedule.
+    pub fn plain(&self) -> &Self {
+        match self {
+            Self::Damped { sweeps, .. } | Self::Scheduled { sweeps, .. } => sweeps.plain(),
+            other => other,
+        }
+    }
+
+    /// The ω of its sweeps; 1 without damping.
+    pub fn omega(&self) -> f64 {
+        match self {
+            Self::Damped { omega, .. } => *omega,
+            Self::Scheduled { sweeps, .. } => sweeps.omega(),
+            _ => 1.0,
         }
     }
 
     /// Jacobi's iteration with the same damping.
     pub fn classic(&self) -> Self {
-        Self::Classic.damped(self.undamped().0)
+        Self::Classic.damped(self.omega())
     }
 
     /// Its name.
@@ -59,7 +95,7 @@ impl Method {
             Self::Classic => MethodName::Classic,
             Self::Hierarchical { .. } | Self::Spectral(_) => MethodName::Hierarchical,
             Self::Streaming(streaming) => streaming.method(),
-            Self::Damped { sweeps, .. } => sweeps.name(),
+            Self::Damped { sweeps, .. } | Self::Scheduled { sweeps, .. } => sweeps.name(),
         }
     }
 
@@ -69,7 +105,7 @@ impl Method {
             Self::Classic | Self::Streaming(_) => Subiterations::Finite(1),
             Self::Hierarchical { k, .. } => Subiterations::Finite(*k),
             Self::Spectral(spectral) => spectral.k(),
-            Self::Damped { sweeps, .. } => sweeps.k(),
+            Self::Damped { sweeps, .. } | Self::Scheduled { sweeps, .. } => sweeps.k(),
         }
     }
 
@@ -79,7 +115,7 @@ impl Method {
             Self::Classic | Self::Streaming(_) => None,
             Self::Hierarchical { tiling, .. } => Some(tiling),
             Self::Spectral(spectral) => Some(spectral.tiling()),
-            Self::Damped { sweeps, .. } => sweeps.tiling(),
+            Self::Damped { sweeps, .. } | Self::Scheduled { sweeps, .. } => sweeps.tiling(),
         }
     }
 

@@ -3,6 +3,7 @@
 //! A [`Solver`] has three roles: it makes cycles ([`Advance`]), it is observed ([`Observe`]), and it
 //! describes itself ([`Describe`]). It knows nothing of threads that wait for it, nor of colours.
 
+mod bank_conflicts;
 pub mod cpu;
 pub mod cuda;
 mod error;
@@ -18,12 +19,14 @@ mod place;
 mod pyramid_model;
 mod roles;
 mod sample;
+mod schedule;
 mod spectral;
 mod statistics;
 mod streaming;
 mod subiterations;
 mod unavailable;
 
+pub use bank_conflicts::BankConflicts;
 pub use cpu::{Followed, Inside, NextCycle, on_cpu};
 pub use error::SolverError;
 pub use height::{Height, HeightError};
@@ -38,6 +41,7 @@ pub use roles::{Advance, Batch, Describe, Observe, Solver};
 pub use sample::{
     EDGE_WIDTH, EdgeShare, FieldObservation, FieldRequest, Quantity, Samples, Window, larger,
 };
+pub use schedule::Schedule;
 pub use spectral::{Spectral, SpectralError};
 pub use statistics::{AtDistance, LONGEST_FOLDED, MeanTile, Statistics};
 pub use streaming::{MOST_HEIGHT, Scheme, Streaming, StreamingError, Traffic};

@@ -18,7 +18,7 @@ pub fn solver(
     precision: Precision,
     kernel: Kernel,
 ) -> Result<Box<dyn Solver>, SolverError> {
-    cuda::solver(problem, method, precision, std::slice::from_ref(device()), kernel)
+    cuda::solver(problem, method, precision, std::slice::from_ref(device()), kernel, None)
 }
 
 pub fn poisoned_solver(
@@ -26,6 +26,7 @@ pub fn poisoned_solver(
     method: Method,
     precision: Precision,
     kernel: Kernel,
+    block_size: Option<u32>,
 ) -> Result<Box<dyn Solver>, SolverError> {
-    cuda::poisoned_solver(problem, method, precision, device(), kernel)
+    cuda::poisoned_solver(problem, method, precision, device(), kernel, block_size)
 }

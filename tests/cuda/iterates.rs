@@ -7,12 +7,14 @@ use std::cell::Cell;
 use std::sync::Arc;
 use tilescope::grid::{Field, Precision, Shape};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
+use tilescope::run::BLOCK_SIZES;
 use tilescope::solver::{
     self, CycleNorms, Kernel, Method, MethodName, NormRequest, Solver, Spectral, Subiterations,
 };
 
 pub const TESTS: &[(&str, fn())] = &[
     ("every_kernel_gives_the_bits_of_the_cpu", every_kernel_gives_the_bits_of_the_cpu),
+    ("kernel_classic_has_these_bits_with_any_block", kernel_classic_has_these_bits_with_any_block),
     ("large_tiles_too", large_tiles_too),
     ("coefficients_per_point_too", coefficients_per_point_too),
     ("many_cycles_replayed_are_the_same_cycles", many_cycles_replayed_are_the_same_cycles),
@@ -72,12 +74,27 @@ where
 /// Makes cycles, on poison, on a GPU and on the CPU, and compares what comes out, unless the kernel
 /// refuses the method; returns whether it did.
 pub fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel) -> bool {
-    let mut gpu =
-        match crate::gpu::poisoned_solver(&case.problem, method.clone(), precision, kernel) {
-            Ok(solver) => solver,
-            Err(solver::SolverError::Kernel { .. }) => return false,
-            Err(error) => panic!("{error}"),
-        };
+    compare_with(case, method, precision, kernel, None)
+}
+
+/// The same with this number of threads per block of kernel classic.
+pub fn compare_with(
+    case: &Case,
+    method: &Method,
+    precision: Precision,
+    kernel: Kernel,
+    block_size: Option<u32>,
+) -> bool {
+    let (problem, tried) = (&case.problem, method.clone());
+    let mut gpu = match crate::gpu::poisoned_solver(problem, tried, precision, kernel, block_size) {
+        Ok(solver) => solver,
+        Err(solver::SolverError::Kernel { .. }) => return false,
+        Err(error) => panic!("{error}"),
+    };
+    if let Some(threads) = block_size {
+        let footprint = gpu.device().expect("a GPU").footprint;
+        assert_eq!(footprint.threads, threads);
+    }
     let mut cpu = solver::on_cpu(&case.problem, method.clone(), precision, 1).expect("memory");
     for cycle in 0..case.cycles {
         let with_maxima = (cycle + case.k).is_multiple_of(2);
@@ -104,6 +121,20 @@ fn every_kernel_gives_the_bits_of_the_cpu() {
         let is_tiled = Kernel::of(MethodName::Hierarchical).contains(&kernel);
         let method = if is_tiled { case.hierarchical() } else { Method::Classic };
         assert!(compare(&case, &method, precision, kernel), "{kernel:?} refuses {method:?}");
+    });
+}
+
+/// Sizes of the blocks of kernel classic to choose from, with which it has the same bits.
+pub fn block_sizes() -> impl Strategy<Value = u32> {
+    prop::sample::select(BLOCK_SIZES.map(|threads| threads as u32).to_vec())
+}
+
+fn kernel_classic_has_these_bits_with_any_block() {
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    let cases = prop_oneof![case(), large()];
+    check(settings() / 2, (cases, block_sizes(), precision), |(case, threads, precision)| {
+        let (method, kernel) = (Method::Classic, Kernel::CLASSIC);
+        assert!(compare_with(&case, &method, precision, kernel, Some(threads)), "{threads}");
     });
 }
 
@@ -259,8 +290,14 @@ fn largest(solver: &dyn Solver) -> f64 {
 /// Cycles on poison, twice on a GPU for the same bits, and on the CPU: `expected` makes them there.
 fn compare_spectral(case: &Case, spectral: Method, expected: Method, precision: Precision) {
     let on_gpu = || {
-        crate::gpu::poisoned_solver(&case.problem, spectral.clone(), precision, Kernel::SPECTRAL)
-            .expect("a GPU that takes it")
+        crate::gpu::poisoned_solver(
+            &case.problem,
+            spectral.clone(),
+            precision,
+            Kernel::SPECTRAL,
+            None,
+        )
+        .expect("a GPU that takes it")
     };
     let (mut gpu, mut again) = (on_gpu(), on_gpu());
     let mut cpu = solver::on_cpu(&case.problem, expected, precision, 1).expect("memory");

@@ -37,7 +37,7 @@ fn compare(
     kernel: Kernel,
     cycles: usize,
 ) -> Vec<f64> {
-    let mut gpu = crate::gpu::poisoned_solver(problem, method.clone(), precision, kernel)
+    let mut gpu = crate::gpu::poisoned_solver(problem, method.clone(), precision, kernel, None)
         .expect("a GPU that takes it");
     let mut cpu = on_cpu(problem, method.clone(), precision, 1).expect("memory");
     for cycle in 0..cycles {

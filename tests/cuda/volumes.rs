@@ -1,7 +1,7 @@
 //! 3D grids: every kernel and every observation against the CPU, and the checked figures.
 
 use crate::cases::Case;
-use crate::iterates::{check, compare, settings, share};
+use crate::iterates::{block_sizes, check, compare, compare_with, settings, share};
 use crate::observations::{bits, near};
 use proptest::prelude::*;
 use std::cell::Cell;
@@ -14,6 +14,10 @@ use tilescope::solver::{
 
 pub const TESTS: &[(&str, fn())] = &[
     ("volumes_have_the_bits_of_the_cpu", volumes_have_the_bits_of_the_cpu),
+    (
+        "kernel_classic_has_these_bits_of_a_volume_with_any_block",
+        kernel_classic_has_these_bits_of_a_volume_with_any_block,
+    ),
     ("many_cycles_of_a_volume_are_the_same_cycles", many_cycles_of_a_volume),
     ("fields_of_volumes_are_those_of_the_cpu", fields_of_volumes_are_those_of_the_cpu),
     ("checked_figures_of_volumes", checked_figures_of_volumes),
@@ -102,6 +106,14 @@ fn volumes_have_the_bits_of_the_cpu() {
     });
     // Some do not fit into shared memory.
     assert!(compared.get() > settings() * 9 / 10, "only {} were compared", compared.get());
+}
+
+fn kernel_classic_has_these_bits_of_a_volume_with_any_block() {
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    check(settings() / 4, (volume(), block_sizes(), precision), |(case, threads, precision)| {
+        let (method, kernel) = (Method::Classic, Kernel::CLASSIC);
+        assert!(compare_with(&case, &method, precision, kernel, Some(threads)), "{threads}");
+    });
 }
 
 fn many_cycles_of_a_volume() {

@@ -3,7 +3,7 @@
 use crate::cases::{Case, case};
 use crate::naive::Num;
 use proptest::prelude::*;
-use tilescope::solver::{Advance, Followed, Inside, Method, NextCycle, Observe, Solver};
+use tilescope::solver::{Advance, Followed, Inside, Method, NextCycle, Observe, Schedule, Solver};
 
 /// What is followed through a cycle, at a subiteration; `None` for all tiles of a 2D grid.
 fn followed<R: Num>(
@@ -19,6 +19,7 @@ fn followed<R: Num>(
         tiling: &tiling,
         k: case.k,
         omega: 1.0,
+        schedule: Schedule::default(),
         precision: R::PRECISION,
     };
     next.inside(followed, subiteration).expect("the CPU does not fail")

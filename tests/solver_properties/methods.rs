@@ -1,14 +1,17 @@
 //! Iterates, bit for bit.
 
-use crate::cases::{Case, any_case};
+use crate::cases::{Case, any_case, per_point_case};
 use crate::naive::{Naive, Num};
 use crate::{bits, bits_of};
 use proptest::prelude::*;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use tilescope::grid::{Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::cpu::{CpuSolver, Level};
-use tilescope::solver::{Advance, CycleNorms, Kernel, Method, NormRequest, Observe, Solver};
+use tilescope::solver::{
+    Advance, CycleNorms, Kernel, Method, NormRequest, Observe, Schedule, Solver,
+};
 
 /// Runs a case and the reference side by side.
 fn matches_naive<R: Num>(case: &Case) -> Result<(), TestCaseError> {
@@ -54,6 +57,34 @@ fn damped_matches_naive<R: Num>(case: &Case, omega: f64) -> Result<(), TestCaseE
         classic.sweep();
         prop_assert_eq!(bits(tiled_solver.iterate()), bits_of(&tiled.u), "cycle {}", cycle);
         prop_assert_eq!(bits(classic_solver.iterate()), bits_of(&classic.u), "sweep {}", cycle);
+    }
+    Ok(())
+}
+
+/// Waves of tiles and warps of points, in any combination with damping, for any number of threads; and the
+/// residual that is measured beside a cycle.
+fn scheduled_matches_naive<R: Num>(
+    case: &Case,
+    [wave, warp]: [Option<usize>; 2],
+    omega: f64,
+    threads: usize,
+) -> Result<(), TestCaseError> {
+    let counted = |points: Option<usize>| points.and_then(NonZeroUsize::new);
+    let schedule = Schedule { wave: counted(wave), warp: counted(warp) };
+    let mut naive = Naive::<R>::new(&case.problem);
+    (naive.wave, naive.warp) = (wave.unwrap_or(usize::MAX), warp.unwrap_or(usize::MAX));
+    naive.omega = omega;
+    let method = case.hierarchical().scheduled(schedule).damped(omega);
+    prop_assert_eq!((method.schedule(), method.omega()), (schedule, omega));
+    let mut solver = case.solver::<R>(method, Level::best(), threads);
+    for cycle in 0..case.cycles {
+        let found = solver.cycle();
+        let own = naive.residual().iter().map(|r| r * r).sum::<f64>().sqrt();
+        let points = case.problem.shape.points() as f64;
+        let rounding = 4.0 * points.sqrt() * naive.residual_rounding();
+        prop_assert!((found.residual_before.l2 - own).abs() <= 1e-6 * own + rounding);
+        naive.cycle(case.k, case.tile, case.overlap);
+        prop_assert_eq!(bits(solver.iterate()), bits_of(&naive.u), "cycle {}", cycle);
     }
     Ok(())
 }
@@ -142,6 +173,32 @@ proptest! {
     ) {
         damped_matches_naive::<f64>(&case, omega)?;
         damped_matches_naive::<f32>(&case, omega)?;
+    }
+
+    #[test]
+    fn waves_and_warps_are_those_of_the_rules(
+        case in prop_oneof![3 => any_case(), 1 => per_point_case()],
+        wave in prop::option::weighted(0.7, 1..=20_usize),
+        warp in prop::option::weighted(0.7, prop_oneof![1..=70_usize, Just(32)]),
+        omega in prop_oneof![3 => Just(1.0), 1 => 0.05..1.95_f64],
+        threads in 1..=4_usize,
+    ) {
+        scheduled_matches_naive::<f64>(&case, [wave, warp], omega, threads)?;
+        scheduled_matches_naive::<f32>(&case, [wave, warp], omega, threads)?;
+    }
+
+    /// All tiles in one wave and all points in one warp: the bits of the method without an order.
+    #[test]
+    fn one_wave_of_one_warp_is_the_method_itself(case in any_case()) {
+        let all = NonZeroUsize::new(case.problem.shape.points());
+        let schedule = Schedule { wave: all, warp: all };
+        let mut one = case.plain::<f64>(case.hierarchical().scheduled(schedule));
+        let mut plain = case.plain::<f64>(case.hierarchical());
+        for _ in 0..case.cycles {
+            one.cycle();
+            plain.cycle();
+        }
+        prop_assert_eq!(bits(one.iterate()), bits(plain.iterate()));
     }
 
     #[test]

@@ -79,6 +79,9 @@ pub struct Naive<R> {
     rows: Arc<[Stencil]>,
     /// How much of every update is made.
     pub omega: f64,
+    /// Tiles of a wave, and points of a tile that are updated at once, in place.
+    pub wave: usize,
+    pub warp: usize,
 }
 
 /// A point of the grid or of its boundary. In 1D the second number is the system of the batch.
@@ -96,6 +99,8 @@ impl<R: Num> Naive<R> {
         Self {
             problem: problem.clone(),
             omega: 1.0,
+            wave: usize::MAX,
+            warp: usize::MAX,
             u: each(&|i, row| problem.initial_guess.at(shape.nx(), i, row)),
             g: each(&|i, row| problem.rhs.at(shape.nx(), i, row) / rows[row * shape.nx() + i].d),
             rows,
@@ -198,7 +203,7 @@ impl<R: Num> Naive<R> {
         self.points().map(|point| self.update(point, |at| self.value(at))).collect()
     }
 
-    /// One hierarchical cycle: `k` sweeps inside every tile, its halo frozen.
+    /// One hierarchical cycle: `k` sweeps inside every tile, its halo frozen; wave by wave, warp by warp.
     pub fn cycle(&mut self, k: usize, tile: [usize; 3], overlap: [usize; 3]) {
         let [nx, ny, nz] = self.size();
         let axis = |axis: usize, n| AxisTiles::new(n, tile[axis], overlap[axis]);
@@ -206,32 +211,50 @@ impl<R: Num> Naive<R> {
         // Every system of a batch is a row of its own.
         let y = if self.shape().dim() == 1 { AxisTiles::new(ny, 1, 0) } else { axis(1, ny) };
         let z = if self.shape().dim() < 3 { AxisTiles::new(nz, 1, 0) } else { axis(2, nz) };
-        let mut next = self.u.clone();
-        let each = |x: &Range<usize>, y: &Range<usize>, z: &Range<usize>| {
+        let each = |[x, y, z]: &[Range<usize>; 3]| {
             let (x, y) = (x.clone(), y.clone());
             let rows = z.clone().flat_map(move |k| y.clone().map(move |j| (j, k)));
             rows.flat_map(move |(j, k)| x.clone().map(move |i| [i, j, k])).collect::<Vec<_>>()
         };
-        for (planes, owned_planes) in z.computed.iter().zip(&z.owned) {
-            for (rows, owned_rows) in y.computed.iter().zip(&y.owned) {
-                for (columns, owned_columns) in x.computed.iter().zip(&x.owned) {
-                    let mut local = self.clone();
-                    for _ in 0..k {
-                        let before = local.clone();
-                        for point in each(columns, rows, planes) {
-                            let new = before.update(point, |at| before.value(at));
-                            let index = self.index(point);
+        let boxes = |of: fn(&AxisTiles) -> &[Range<usize>]| {
+            let mut boxes = Vec::new();
+            for planes in of(&z) {
+                for rows in of(&y) {
+                    boxes.extend(of(&x).iter().map(|x| [x.clone(), rows.clone(), planes.clone()]));
+                }
+            }
+            boxes
+        };
+        let tiles: Vec<_> = boxes(|axis| &axis.computed[..])
+            .into_iter()
+            .zip(boxes(|axis| &axis.owned[..]))
+            .collect();
+        // Waves count the tiles of each system.
+        let of_system = if self.shape().dim() == 1 { x.computed.len() } else { tiles.len() };
+        let wave_of = |tile: usize| tile % of_system / self.wave;
+        for wave in 0..=wave_of(of_system - 1) {
+            let state = self.clone();
+            let members = tiles.iter().enumerate().filter(|(tile, _)| wave_of(*tile) == wave);
+            for (_, (computed, owned)) in members {
+                let mut local = state.clone();
+                let points = each(computed);
+                for _ in 0..k {
+                    for warp in points.chunks(self.warp) {
+                        let update =
+                            |point: &[usize; 3]| local.update(*point, |at| local.value(at));
+                        let new: Vec<_> = warp.iter().map(update).collect();
+                        for (point, new) in warp.iter().zip(new) {
+                            let index = self.index(*point);
                             local.u[index] = new;
                         }
                     }
-                    for point in each(owned_columns, owned_rows, owned_planes) {
-                        let index = self.index(point);
-                        next[index] = local.u[index];
-                    }
+                }
+                for point in each(owned) {
+                    let index = self.index(point);
+                    self.u[index] = local.u[index];
                 }
             }
         }
-        self.u = next;
     }
 
     /// d · (u₁ − u₀) of the next sweep: the residual as a solver computes it, point by point.

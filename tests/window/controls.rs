@@ -6,7 +6,7 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers, Theme, accessibility::is_input, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 use std::collections::{BTreeMap, BTreeSet};
-use tilescope::run::{MethodName, PRESETS, Preset, ProblemKind, RunSpec};
+use tilescope::run::{InitialGuess, MethodName, PRESETS, Preset, ProblemKind, RunSpec};
 use tilescope::solver::Subiterations;
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -22,6 +22,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_smaller_tile_reduces_the_overlap", a_smaller_tile_reduces_the_overlap),
     ("x_and_y_can_be_set_separately", x_and_y_can_be_set_separately),
     ("classic_has_no_k_nor_tiles", classic_has_no_k_nor_tiles),
+    ("waves_and_warps_are_options_of_the_method", waves_and_warps_are_options),
     ("every_preset_gives_a_picture", every_preset_gives_a_picture),
     ("every_field_and_scale_gives_a_picture", every_field_and_scale_gives_a_picture),
     (
@@ -58,6 +59,21 @@ fn pinned() -> Window {
     window
 }
 
+/// Tiles in waves, points in warps, and an initial guess.
+fn in_waves() -> RunSpec {
+    let mut run = small();
+    (run.method.wave, run.method.warp) = (Some(4), Some(32));
+    run.problem.initial = Some(InitialGuess::Value(0.5));
+    run
+}
+
+/// A heat plate, whose hot box can be dragged.
+fn plate() -> RunSpec {
+    let mut run = small();
+    run.problem.kind = ProblemKind::HeatPlate;
+    run
+}
+
 /// Windows that together show every control.
 fn all_faces() -> Vec<(&'static str, Window)> {
     let mut apart = small();
@@ -76,6 +92,8 @@ fn all_faces() -> Vec<(&'static str, Window)> {
         ("materials", Window::paused(materials)),
         ("classic", Window::paused(classic)),
         ("a pinned run", pinned()),
+        ("waves and warps", Window::paused(in_waves())),
+        ("a heat plate", Window::paused(plate())),
     ];
     let mut edges = Window::paused(small());
     for pane in ["Mean tile", "By distance", "Inside a cycle"] {
@@ -371,6 +389,25 @@ fn classic_has_no_k_nor_tiles() {
     window.choose("Iteration", "Hierarchical");
     assert!(window.is_enabled(Role::Slider, "k"));
     assert_eq!(window.slider("k"), 4.0);
+}
+
+fn waves_and_warps_are_options() {
+    let mut window = Window::paused(small());
+    window.until_text("Exact Jacobi for overlap ≥ 6");
+    for (key, name, number) in [(Key::W, "Tiles per wave", 16.0), (Key::R, "Points per warp", 32.0)]
+    {
+        window.harness.key_press_modifiers(Modifiers::SHIFT, key);
+        window.frames(3);
+        let node = window.harness.get_by_role_and_label(Role::SpinButton, name);
+        assert_eq!(node.accesskit_node().numeric_value(), Some(number));
+        window.until_text("Not Jacobi at any overlap");
+        window.step(2);
+        let before = window.cycle();
+        window.button("All");
+        window.until_text("Exact Jacobi for overlap ≥ 6");
+        assert!(!window.has(Role::SpinButton, name) && before == 2, "{before}");
+        window.reset();
+    }
 }
 
 fn every_preset_gives_a_picture() {

@@ -6,7 +6,8 @@ use crate::driver::Window;
 use crate::panes::view;
 use eframe::egui::{Event, Key, Modifiers, Pos2, Rect, accesskit::Role, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
-use tilescope::run::RunSpec;
+use tilescope::problem::{HotBox, hot_axes};
+use tilescope::run::{InitialGuess, ProblemKind, RunSpec};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("the_profile_line_is_dragged_over_the_map", the_profile_line_is_dragged_over_the_map),
@@ -14,6 +15,7 @@ pub const TESTS: &[(&str, fn())] = &[
         "the_ends_of_the_profile_line_are_dragged_and_snapped",
         the_ends_of_the_profile_line_are_dragged,
     ),
+    ("the_hot_box_is_dragged_over_the_map", the_hot_box_is_dragged_over_the_map),
     ("a_diagonal_profile_is_chosen_by_keys_and_by_numbers", a_diagonal_profile_is_chosen),
     ("fields_are_added_to_the_profile", fields_are_added_to_the_profile),
     ("panes_about_edges_show_2d_and_1d_grids", panes_about_edges_show),
@@ -91,6 +93,46 @@ fn the_profile_line_is_dragged_over_the_map() {
     window.button("Hide Profile");
     window.frames(3);
     assert!(!window.has(Role::Splitter, "Profile line"));
+}
+
+fn the_hot_box_is_dragged_over_the_map() {
+    let mut run = small();
+    run.problem.kind = ProblemKind::HeatPlate;
+    let mut window = Window::paused(run);
+    window.until("a box", |window| window.has(Role::Splitter, "Hot box: centre"));
+    let at = |window: &Window, part: &str| {
+        window.rect(Role::Splitter, &format!("Hot box: {part}")).center()
+    };
+    let points = |window: &mut Window| {
+        let problem = window.run_under_way().problem;
+        let shape = problem.grid().expect("a grid");
+        hot_axes(problem.hot_box.as_ref(), &shape)
+    };
+    assert_eq!(points(&mut window), [24..40, 24..40], "the middle quarter");
+    let cell = map(&window).size().min_elem() / 64.0;
+    let from = at(&window, "right side");
+    drag(&mut window, from, from + vec2(8.0 * cell, 0.0));
+    assert_eq!(points(&mut window), [24..48, 24..40]);
+    assert!((at(&window, "right side").x - from.x - 8.0 * cell).abs() < 1.0);
+    let from = at(&window, "centre");
+    drag(&mut window, from, from - vec2(10.0 * cell, 14.0 * cell));
+    assert_eq!(points(&mut window), [14..38, 10..26]);
+    // A whole drag is one undo step.
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    window.frames(3);
+    assert_eq!(points(&mut window), [24..48, 24..40]);
+    // The article's start, and no box where another initial guess is chosen.
+    window.button("Article's");
+    window.frames(3);
+    assert_eq!(window.run_under_way().problem.hot_box, Some(HotBox::ARTICLE));
+    window.button("Quarter");
+    window.harness.key_press_modifiers(Modifiers::SHIFT, Key::Z);
+    window.frames(3);
+    assert_eq!(window.run_under_way().problem.initial, Some(InitialGuess::Value(0.0)));
+    assert!(!window.has(Role::Splitter, "Hot box: centre"));
+    window.button("Own");
+    window.frames(3);
+    assert!(window.has(Role::Splitter, "Hot box: centre"));
 }
 
 fn the_ends_of_the_profile_line_are_dragged() {

@@ -441,6 +441,11 @@ impl Monkey {
             self.begin_again(other);
             self.begin_again(run);
         }
+        // What was under way in other threads ends.
+        for _ in 0..100 {
+            std::thread::sleep(Duration::from_millis(20));
+            self.frame(|_| {});
+        }
         trim();
         memory()
     }
@@ -584,7 +589,7 @@ fn a_monkey_finds_nothing() {
                 None => actions as f64 / most as f64,
             };
             if part * f64::from(RESTS) >= (rests.len() + 1) as f64 {
-                rests.push(monkey.rest(&run, &folder.path().join("odd.toml")));
+                rests.push(monkey.rest(&run, &folder.path().join("other.toml")));
             }
         }
     }));

@@ -6,6 +6,7 @@ use crate::app::actions::action::{
 use crate::app::state::command::Command;
 use crate::app::state::lesson::LessonOrder;
 use crate::app::state::scale::Scale;
+use crate::run::{InitialGuess, ProblemKind, RunSpec};
 use eframe::egui::Key;
 
 pub const RUN: Action = Action {
@@ -192,6 +193,26 @@ pub const COPY_COMMAND: Action = Action {
     command: |it, _| {
         let text = crate::run::command_line(&it.session.spec);
         Some(Command::Copy { text, what: "Command line" })
+    },
+    ..BLANK
+};
+
+pub const ZERO_GUESS: Action = Action {
+    group: "Problem",
+    name: "Toggle initial guess of zero",
+    about: "Start from 0 everywhere, or from the problem's own initial guess; the Problem panel then shows the value.",
+    keys: &[shift(Key::Z)],
+    command: |it, _| {
+        let mut spec = RunSpec::clone(&it.session.spec);
+        let problem = &mut spec.problem;
+        if problem.kind == ProblemKind::Matrix {
+            return None;
+        }
+        let is_own = problem.initial.is_none();
+        problem.initial = is_own.then_some(InitialGuess::Value(0.0));
+        // A run has one initial guess.
+        problem.hot_box = None;
+        Some(Command::Change(spec))
     },
     ..BLANK
 };

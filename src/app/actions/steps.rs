@@ -13,6 +13,12 @@ const LARGEST: usize = 1024;
 /// *Multigrid*, section 2.1).
 const DAMPING: f64 = 2.0 / 3.0;
 
+/// Tiles per wave where waves begin: a quarter of the tiles of the default run.
+const WAVE: usize = 16;
+
+/// Points per warp where updates in place begin: the threads of a GPU's warp.
+const WARP: usize = 32;
+
 /// The next power of two; after [`LARGEST`], infinity.
 fn doubled(k: Subiterations) -> Subiterations {
     match k {
@@ -34,7 +40,7 @@ struct MethodStep {
     change: fn(&mut MethodSpec),
 }
 
-const SETTINGS: [MethodStep; 8] = [
+const SETTINGS: [MethodStep; 10] = [
     MethodStep {
         name: "k up",
         about: "Double the subiterations; the last step is ∞.",
@@ -90,7 +96,32 @@ const SETTINGS: [MethodStep; 8] = [
         keys: &[shift(Key::C)],
         change: |method| method.omega = if method.omega == 1.0 { DAMPING } else { 1.0 },
     },
+    MethodStep {
+        name: "Toggle waves of tiles",
+        about: "Later tiles read what earlier ones wrote in the same cycle; the Method panel then shows tiles per wave.",
+        keys: &[shift(Key::W)],
+        change: |method| toggle(method, |method| &mut method.wave, WAVE),
+    },
+    MethodStep {
+        name: "Toggle updates in place",
+        about: "Later points of a tile read the new values of earlier ones; the Method panel then shows points per warp.",
+        keys: &[shift(Key::R)],
+        change: |method| toggle(method, |method| &mut method.warp, WARP),
+    },
 ];
+
+/// Sets a number of the hierarchical method, or leaves it out.
+fn toggle(
+    method: &mut MethodSpec,
+    count: impl Fn(&mut MethodSpec) -> &mut Option<usize>,
+    first: usize,
+) {
+    let is_on = count(method).is_some();
+    if !is_on {
+        method.set_name(MethodName::Hierarchical);
+    }
+    *count(method) = (!is_on).then_some(first);
+}
 
 /// Changes tile and overlap along each axis; the overlap stays what the tile has room for.
 fn each_axis(method: &mut MethodSpec, change: impl Fn(usize, usize) -> (usize, usize)) {

@@ -54,6 +54,7 @@ impl ActionTable {
             RESET_ZOOM,
         ]);
         all.extend([OPEN, SAVE, COPY_COMMAND]);
+        all.push(ZERO_GUESS);
         all.extend(members::problems());
         all.extend(members::experiments());
         all.extend(members::lessons());

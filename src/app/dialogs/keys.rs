@@ -15,11 +15,15 @@ const TOP: f32 = 24.0;
 const COLUMN_WIDTH: f32 = 330.0;
 
 /// Mouse gestures: what is dragged or clicked, and the effect.
-const GESTURES: [(&str, &str); 9] = [
+const GESTURES: [(&str, &str); 10] = [
     ("Scroll on the map", "Zooms; far enough in, the cells show their values."),
     ("Drag on the map", "Moves the visible part; a double click shows the whole grid."),
     ("Drag the profile line", "Moves the profile to another row or column."),
     ("Drag an end of the profile line", "Turns it to any angle; with Shift in steps of 45°."),
+    (
+        "Drag the hot box of a plate",
+        "Moves a side or, by its centre, the box; the run begins anew.",
+    ),
     ("Drag an end of the colour bar", "Changes the range of the colours and locks it."),
     ("Click on a curve", "Shows that cycle again."),
     ("Drag the timeline", "Shows an earlier cycle; its ends limit the replay."),

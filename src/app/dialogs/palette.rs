@@ -128,7 +128,7 @@ fn found<'a>(actions: &'a [Action], query: &str) -> Vec<&'a Action> {
 }
 
 /// Beginnings of titles, and words that other programs use for them.
-const SYNONYMS: [(&str, &str); 33] = [
+const SYNONYMS: [(&str, &str); 36] = [
     ("colour map", "color colormap palette lut gradient"),
     ("compare: compare", "difference diff versus wipe split side-by-side"),
     ("compare: flip", "swap toggle blink"),
@@ -153,7 +153,10 @@ const SYNONYMS: [(&str, &str); 33] = [
     ("help: example", "demo tutorial welcome start"),
     ("help: keyboard", "shortcuts hotkeys bindings gestures"),
     ("method: toggle", "jacobi algorithm solver"),
+    ("method: toggle updates", "gauss-seidel race asynchronous warp"),
+    ("method: toggle waves", "gauss-seidel multiplicative schwarz asynchronous"),
     ("norm", "error l2 residual maximum"),
+    ("problem: toggle", "start u0 zero constant"),
     ("problem", "preset equation poisson"),
     ("range", "limits clim colour scale"),
     ("run: reset", "restart rewind clear"),

@@ -5,7 +5,9 @@ use crate::app::widgets::labels::{explained, named, typed};
 use crate::app::widgets::rows::row;
 use crate::grid::Tiling;
 use crate::problem::Stencil;
-use crate::run::{Backend, MOST_SWEEPS, MOST_THREADS, MethodName, MethodSpec, ProblemKind};
+use crate::run::{
+    BLOCK_SIZES, Backend, MOST_SWEEPS, MOST_THREADS, MethodName, MethodSpec, ProblemKind,
+};
 use crate::solver::cuda::{self, Unavailable};
 use crate::solver::{Kernel, Method, Spectral};
 use eframe::egui::{Button, ComboBox, Ui};
@@ -64,6 +66,9 @@ impl Backends {
                 }
             });
             named(response.response, "Runs on").on_hover_text(about);
+            if method.backend == Backend::Cpu {
+                method.block_size = None;
+            }
             // A kernel of another method or back end is reset.
             if !session.spec.kernels_with(method).contains(&method.kernel) {
                 method.kernel = Kernel::AUTO;
@@ -73,6 +78,11 @@ impl Backends {
                 Backend::Cuda => kernels(ui, session, method),
             }
         });
+        let is_grid = session.spec.problem.kind != ProblemKind::Matrix;
+        let has_blocks = session.backend() == Backend::Cuda && !method.is_for_cpu();
+        if is_grid && has_blocks && method.name == MethodName::Classic {
+            block_size(ui, method);
+        }
     }
 
     /// What `auto` stands for, and why it is not a GPU, in a sentence or two.
@@ -117,6 +127,28 @@ fn threads(ui: &mut Ui, method: &mut MethodSpec) {
     named(ui.add(threads), "Threads").on_hover_text(about);
 }
 
+/// The menu of threads per block of kernel classic.
+fn block_size(ui: &mut Ui, method: &mut MethodSpec) {
+    let about = "Threads of a block of kernel classic. Results do not depend on it.";
+    let label = |threads: Option<usize>| {
+        threads.map_or_else(|| "Fastest".to_owned(), |threads| threads.to_string())
+    };
+    row(ui, "Block size", about, |ui| {
+        let combo = ComboBox::from_id_salt("block size").width(WIDTH);
+        let response = combo.selected_text(label(method.block_size)).show_ui(ui, |ui| {
+            for threads in std::iter::once(None).chain(BLOCK_SIZES.map(Some)) {
+                let entry = ui.selectable_value(&mut method.block_size, threads, label(threads));
+                let about = match threads {
+                    None => "Several are timed on this GPU.".to_owned(),
+                    Some(threads) => format!("{threads} threads: {} warps.", threads / 32),
+                };
+                explained(entry, about);
+            }
+        });
+        named(response.response, "Block size").on_hover_text(about);
+    });
+}
+
 /// The menu of kernels. Disabled entries say which kernel accepts the setting.
 fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
     let about = "The GPU kernel that performs the cycles. Results do not depend on it, except with Spectral, which rounds differently.";
@@ -143,8 +175,7 @@ fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
 fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kernel, String> {
     let chosen = &MethodSpec { kernel, ..chosen.clone() };
     // No GPU kernel makes these: with `auto` they run on the CPU.
-    let is_on_cpu = chosen.name.is_streaming() || chosen.omega != 1.0;
-    if is_on_cpu && kernel == Kernel::AUTO {
+    if chosen.is_for_cpu() && kernel == Kernel::AUTO {
         return Ok(kernel);
     }
     let method = match (chosen.name, session.tiling()) {
@@ -168,7 +199,7 @@ fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kerne
     // The method determines which kernel is the fastest.
     let is_choice = kernel == Kernel::FASTEST && chosen.name == MethodName::Hierarchical;
     let kernel = if is_choice { Kernel::AUTO } else { kernel };
-    let method = method.damped(chosen.omega);
+    let method = method.scheduled(chosen.schedule()).damped(chosen.omega);
     let is_per_point = session.spec.problem.kind == ProblemKind::Diffusion;
     cuda::takes(kernel, &method, chosen.precision, is_per_point).map_err(|why| format!("It {why}."))
 }
@@ -210,6 +241,21 @@ mod tests {
             assert_eq!(menu.value().as_deref(), Some(name));
             assert!(harness.query_by_label(control).is_some(), "{name}");
             assert!(harness.query_by_label(other).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn kernel_classic_has_a_block_size() {
+        for (name, has_it) in [(MethodName::Classic, true), (MethodName::Hierarchical, false)] {
+            let mut session = Session::default();
+            session.auto_is = Backend::Cuda;
+            let backends = Backends { gpus: Arc::default() };
+            let harness = Harness::new_ui(move |ui| {
+                let mut method = MethodSpec { name, ..MethodSpec::default() };
+                backends.ui(ui, &session, &mut method);
+            });
+            let menu = harness.query_by_role_and_label(Role::ComboBox, "Block size");
+            assert_eq!(menu.is_some(), has_it, "{name:?}");
         }
     }
 

@@ -51,6 +51,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     if method.omega != 1.0 {
         damping(ui, method);
     }
+    order(ui, method);
     let is_grabbed = controls(ui, &mut spec, None);
     let (method, axes) = (&mut spec.method, session.spec.problem.shape.len());
     if !method.name.is_streaming() {
@@ -74,6 +75,28 @@ fn damping(ui: &mut Ui, method: &mut MethodSpec) {
         named(ui.add(value.max_decimals(4)), "ω").on_hover_text(about);
         if ui.button("1").on_hover_text("No damping.").clicked() {
             method.omega = 1.0;
+        }
+    });
+}
+
+/// Waves of tiles and warps of points, while there are any.
+fn order(ui: &mut Ui, method: &mut MethodSpec) {
+    let about = "Tiles that start from the same state, in parallel, in the order of their rows; those of later waves read what earlier ones wrote in the same cycle. From 1, Gauss–Seidel's iteration of the tiles, to all of them, Jacobi's. On the CPU.";
+    counted(ui, "Tiles per wave", about, "All", &mut method.wave);
+    let about = "Points of a tile that a sweep updates at once, in place, in the order of their rows; later ones read the new values. 32 is a warp of a GPU whose threads write what their neighbours still read, here in a fixed order; 1 is Gauss–Seidel's iteration. On the CPU.";
+    counted(ui, "Points per warp", about, "All", &mut method.warp);
+}
+
+/// A row for a number that can be left out.
+fn counted(ui: &mut Ui, name: &str, about: &str, without: &str, count: &mut Option<usize>) {
+    let Some(mut number) = *count else { return };
+    row(ui, name, about, |ui| {
+        let value = typed(ui, &mut number, 1..=usize::MAX).speed(0.1);
+        if named(ui.add(value), name).on_hover_text(about).changed() {
+            *count = Some(number);
+        }
+        if ui.button(without).on_hover_text("All at once.").clicked() {
+            *count = None;
         }
     });
 }

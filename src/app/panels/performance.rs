@@ -5,7 +5,7 @@ use crate::app::widgets::rows::{heading, row};
 use crate::grid::memory::human;
 use crate::picture::{digits, grouped, seconds};
 use crate::run::{Backend, MethodName, Report};
-use crate::solver::{Method, PyramidModel, Scheme, Streaming};
+use crate::solver::{BankConflicts, Method, PyramidModel, Scheme, Streaming};
 use eframe::egui::{Label, ProgressBar, RichText, Ui};
 
 /// Width of the bar that shows the share of peak, in points.
@@ -75,11 +75,23 @@ fn tiles(ui: &mut Ui, session: &Session) {
             ui.label(text);
         },
     );
-    let about = "Shared memory that one tile needs, as in the paper: two copies of the tile with its halo, and its right-hand side.";
-    row(ui, "Shared memory", about, |ui| {
+    let conflicts = BankConflicts::of(&tiling, method.precision);
+    let is_grid = session.spec.problem.matrix.is_none();
+    let mut about = "Shared memory that one tile needs, as in the paper: two copies of the tile with its halo, and its right-hand side.".to_owned();
+    if is_grid && conflicts.ways == 1 {
+        about += " With a thread for each point, its reads have no bank conflicts.";
+    }
+    row(ui, "Shared memory", &about, |ui| {
         let bytes = tiling.bytes_per_tile(method.precision.bytes());
         ui.label(format!("{} per tile", human(bytes as u64)));
     });
+    if is_grid && conflicts.ways > 1 {
+        let about = "Shared memory has 32 banks, each of which serves one address at a time. With a thread for each point, as in the papers' kernel, a warp reads parts of several rows of this width, which lie two points of the halo farther apart, and some of its addresses share a bank. A tile of 32 points along x has no conflicts.";
+        row(ui, "Bank conflicts", about, |ui| {
+            let BankConflicts { ways, slowdown } = conflicts;
+            ui.label(format!("{ways}-way, reads take {slowdown:.2}×"));
+        });
+    }
     let about = "Point updates computed for each one that is kept: the cost of overlap.";
     row(ui, "Redundant work", about, |ui| ui.label(format!("{:.2}×", tiling.redundancy())));
     let Some(k) = method.k.finite() else {
@@ -87,6 +99,11 @@ fn tiles(ui: &mut Ui, session: &Session) {
         ui.label(RichText::new("Exact local solves").strong()).on_hover_text(about);
         return;
     };
+    if !method.schedule().is_jacobi() {
+        let about = "Tiles or points read what others wrote in the same cycle: with any overlap the iterates are between those of Jacobi and Gauss–Seidel.";
+        ui.label(RichText::new("Not Jacobi at any overlap").weak()).on_hover_text(about);
+        return;
+    }
     let needed = 2 * k.saturating_sub(1);
     if tiling.is_exact(k) {
         let equals = if method.prefers_spectral() { "up to rounding" } else { "bit for bit" };
@@ -294,6 +311,20 @@ mod tests {
         assert_eq!(end(&panel(Session::default(), Some(latest.clone()))), before);
         let before = end(&panel(on_gpu(), None));
         assert_eq!(end(&panel(on_gpu(), Some(with_gpu(latest)))), before);
+    }
+
+    /// The papers' remedy is a tile of 32 points along x; others are named.
+    #[test]
+    fn bank_conflicts_of_a_width_are_named() {
+        let with_tile = |tile: usize| {
+            let mut session = Session::default();
+            Arc::make_mut(&mut session.spec).method.tile = vec![tile];
+            panel(session, None)
+        };
+        assert!(with_tile(32).query_by_label("Bank conflicts").is_none());
+        let narrow = with_tile(24);
+        assert!(narrow.query_by_label("Bank conflicts").is_some());
+        assert!(narrow.query_by_label("2-way, reads take 1.33×").is_some());
     }
 
     #[test]

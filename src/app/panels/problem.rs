@@ -9,7 +9,10 @@ use crate::grid::AXIS_NAMES;
 use crate::picture::{digits, number, parse_number, two_digits};
 use crate::problem::Jump;
 use crate::problem::matrix::Ordering;
-use crate::run::{Plan, ProblemKind, ProblemSpec, Report, RunSpec, StopRule, TOLERANCE};
+use crate::problem::{HEAT, HotBox, hot_axes};
+use crate::run::{
+    InitialGuess, Plan, ProblemKind, ProblemSpec, Report, RunSpec, StopRule, TOLERANCE,
+};
 use eframe::egui::{ComboBox, DragValue, RichText, Ui};
 use std::path::Path;
 
@@ -31,6 +34,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     }
     details(ui, &mut spec);
     editors::ui(ui, &mut spec.problem);
+    initial_guess(ui, &mut spec.problem);
     if let Some(warning) = report.and_then(|report| report.plan.warning()) {
         let radius = report.and_then(|report| report.plan.spectral_radius);
         let radius = radius.map_or_else(String::new, |radius| format!(" · ρ = {radius}"));
@@ -114,6 +118,7 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
                 }
             });
         }
+        ProblemKind::HeatPlate if problem.initial.is_none() => hot_box(ui, problem),
         ProblemKind::ConvectionDiffusion => {
             let mut velocity = problem.velocity.unwrap_or(crate::run::WIND);
             let about = "The velocity along each axis, relative to diffusivity and side length. Beyond 2 (n + 1) the matrix is not diagonally dominant.";
@@ -209,6 +214,56 @@ fn materials(ui: &mut Ui, problem: &mut ProblemSpec) {
     }
     if interface != problem.jump().interface {
         problem.interface = Some(interface);
+    }
+}
+
+/// The value of the hot box, whose sides are dragged on the map, and the article's.
+fn hot_box(ui: &mut Ui, problem: &mut ProblemSpec) {
+    let mut value = problem.hot_box.map_or(HEAT, |hot| hot.value);
+    let about = "The value of the initial guess inside the hot box; it is 0 outside. Drag the sides or the centre of the box on the map.";
+    row(ui, "Hot box", about, |ui| {
+        let number = DragValue::new(&mut value).speed(0.1).update_while_editing(false);
+        if named(ui.add(number), "Hot box").on_hover_text(about).changed() {
+            let own = problem
+                .grid()
+                .map(|shape| HotBox::of_points(&hot_axes(None, &shape), &shape, value));
+            let known = problem.hot_box.map(|hot| HotBox { value, ..hot });
+            problem.hot_box = known.or(own);
+        }
+        let is_articles = problem.hot_box == Some(HotBox::ARTICLE);
+        let button = ui.selectable_label(is_articles, "Article's");
+        let about = "The article's start: 100 on |i − N/2| ≤ N/10 along each axis, where N points include the boundary.";
+        if button.on_hover_text(about).clicked() {
+            problem.hot_box = Some(HotBox::ARTICLE);
+        }
+        let about = "The middle quarter of each side, of value 1.";
+        let button = ui.selectable_label(problem.hot_box.is_none(), "Quarter");
+        if button.on_hover_text(about).clicked() {
+            problem.hot_box = None;
+        }
+    });
+}
+
+/// The initial guess, while it is not the problem's own.
+fn initial_guess(ui: &mut Ui, problem: &mut ProblemSpec) {
+    let Some(initial) = &mut problem.initial else { return };
+    let mut is_own = false;
+    let about = "The initial guess in place of the problem's own.";
+    row(ui, "Initial guess", about, |ui| {
+        match initial {
+            InitialGuess::Value(value) => {
+                let number = DragValue::new(value).speed(0.1).update_while_editing(false);
+                named(ui.add(number), "Initial guess").on_hover_text(about);
+            }
+            InitialGuess::File(path) => {
+                let name = path.file_name().unwrap_or(path.as_os_str());
+                ui.label(name.to_string_lossy()).on_hover_text(path.display().to_string());
+            }
+        }
+        is_own = ui.button("Own").on_hover_text("The problem's own initial guess.").clicked();
+    });
+    if is_own {
+        problem.initial = None;
     }
 }
 

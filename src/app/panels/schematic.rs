@@ -65,7 +65,9 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     let tiling = session.tiling();
     // Blocks of a matrix have no halo of one point.
     let is_grid = session.spec.problem.matrix.is_none();
-    let tiled = tiling.as_ref().filter(|_| is_grid && method.name == MethodName::Hierarchical);
+    // Halos that are written during the cycle go stale in another way.
+    let is_frozen = method.name == MethodName::Hierarchical && method.schedule().is_jacobi();
+    let tiled = tiling.as_ref().filter(|_| is_grid && is_frozen);
     if let Some(axis) = tiled.map(|tiling| tiling.x()).filter(|axis| axis.count() > 1) {
         // With k = ∞ all points of a tile are stale: more sweeps than it has points.
         let k = method.k.finite().unwrap_or(usize::MAX);

@@ -98,7 +98,10 @@ fn ui(
             Followed::Tile(_) => "tile",
             Followed::Line => "1D grid",
         };
-        let text = format!("This {what} has too many points and subiterations to be shown.");
+        let text = match report.plan.method.schedule().is_jacobi() {
+            true => format!("This {what} has too many points and subiterations to be shown."),
+            false => "Tiles in waves, and points in warps, are not followed.".to_owned(),
+        };
         ui.label(RichText::new(text).weak());
         return None;
     };

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 /// A change that a panel, a key or a dropped file requests.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a frame has a few of them at most")]
 pub enum Command {
     /// Start another run from cycle 0, or continue the same run on another device.
     Change(RunSpec),

@@ -93,6 +93,8 @@ pub(super) fn ui(
         }
         classic_blocks(ui);
         ui.add_space(GAP);
+        heat_plate(ui);
+        ui.add_space(GAP);
         let outline = measured.outline.as_deref();
         for text in
             differences(outline.map_or(session.backend(), |it| it.backend), outline)
@@ -205,6 +207,19 @@ fn classic_blocks(ui: &mut Ui) {
         Some(format!("{block}: {time}, {} µs per sweep", digits(sweep)))
     });
     for text in times {
+        ui.label(RichText::new(text).weak());
+    }
+}
+
+/// The article's times, and why they cannot be those of whole runs.
+fn heat_plate(ui: &mut Ui) {
+    ui.label(RichText::new("Heat plate · 2D, the article").strong());
+    for experiment in EXPERIMENTS.iter().filter(|it| it.group == Group::HeatPlate) {
+        let Some(seconds) = experiment.published_seconds() else { continue };
+        let text = format!("{}: {}", experiment.source, time(seconds));
+        ui.label(RichText::new(text).weak());
+    }
+    if let Some(text) = Group::HeatPlate.explained() {
         ui.label(RichText::new(text).weak());
     }
 }

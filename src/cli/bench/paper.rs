@@ -105,10 +105,11 @@ impl Paper {
         let mut planner = Planner::default();
         let mut plans = Vec::new();
         for experiment in EXPERIMENTS.iter().filter(|experiment| self.includes(experiment)) {
-            if !experiment.is_run() {
+            let specs = self.specs(experiment, backend);
+            if specs.is_empty() {
                 plans.push((experiment, None));
             }
-            for spec in self.specs(experiment, backend) {
+            for spec in specs {
                 plans.push((experiment, Some(Arc::new(planner.plan(&spec)?))));
             }
         }
@@ -149,7 +150,8 @@ impl Paper {
                     .any(|other| other.preset == experiment.preset && is_selected(other))
     }
 
-    /// The runs of an experiment: on a GPU one with the paper's kernel and one with the fastest.
+    /// The runs of an experiment: on a GPU one with the paper's kernel and one with the fastest. None where the back
+    /// end has no such choice.
     fn specs(&self, experiment: &PublishedExperiment, backend: Backend) -> Vec<RunSpec> {
         let mut run = experiment.run();
         let shrink = usize::from(self.shrink);
@@ -164,6 +166,9 @@ impl Paper {
                 threads: 1,
                 ..method
             }],
+            ExperimentMethod::ClassicBlock { threads } if backend == Backend::Cuda => {
+                vec![MethodSpec { name: MethodName::Classic, block_size: Some(threads), ..method }]
+            }
             ExperimentMethod::ClassicBlock { .. } => Vec::new(),
             ExperimentMethod::Classic => vec![MethodSpec { name: MethodName::Classic, ..method }],
             ExperimentMethod::Tiled { tile, k, overlap } => {
@@ -205,7 +210,10 @@ impl Paper {
         }
         let place = match backend {
             Backend::Auto | Backend::Cpu => Place::Cpu { threads: 0, layout: Layout::default() },
-            Backend::Cuda => Place::Cuda { devices: vec![Device::new(0)], kernel: Kernel::AUTO },
+            Backend::Cuda => {
+                let (devices, kernel) = (vec![Device::new(0)], Kernel::AUTO);
+                Place::Cuda { devices, kernel, block_size: None }
+            }
         };
         // The number of cycles is the same for every kernel, so the fastest counts them.
         let plan = Arc::new(Plan { place, ..plan.clone() });

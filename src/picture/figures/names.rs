@@ -4,7 +4,7 @@ use crate::grid::Shape;
 use crate::picture::axis::number::{counted, grouped, number};
 use crate::picture::axis::scale::ScaleKind;
 use crate::problem::matrix::Ordering;
-use crate::run::{FieldKind, MethodName, ProblemKind, RunSpec};
+use crate::run::{FieldKind, InitialGuess, MethodName, ProblemKind, RunSpec};
 use crate::solver::Kernel;
 use std::ops::Range;
 
@@ -85,6 +85,10 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
     let of_axes = |plane: &[f64], third: &[f64]| {
         if is_3d { numbers(&[plane, third].concat()) } else { numbers(plane) }
     };
+    let of_matrix = problem.matrix.as_ref().and_then(|matrix| matrix.initial.as_ref());
+    let initial = problem.initial.as_ref().or(of_matrix);
+    let block = method.block_size.map(|threads| format!(", blocks of {threads} threads"));
+    let block = block.unwrap_or_default();
     let data = [
         problem.rhs.as_ref().and_then(|rhs| rhs.file_name()).map(|n| n.to_string_lossy().into()),
         problem.matrix.as_ref().map(|matrix| match matrix.ordering {
@@ -102,6 +106,18 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
         problem
             .interface
             .map(|[from, to]| format!("interface ({}) – ({})", numbers(&from), numbers(&to))),
+        problem.hot_box.map(|hot| {
+            let [x, y, z] = hot.sides();
+            let sides = of_axes(&[x, y].concat(), &z);
+            format!("hot box {sides} at {}", number(hot.value))
+        }),
+        initial.map(|initial| match initial {
+            InitialGuess::Value(value) => format!("u₀ = {}", number(*value)),
+            InitialGuess::File(path) => {
+                let name = path.file_name().unwrap_or(path.as_os_str());
+                format!("u₀ from {}", name.to_string_lossy())
+            }
+        }),
         problem.boundary.map(|b| {
             let sides = of_axes(&[b.left, b.right, b.top, b.bottom], &[b.front, b.back]);
             format!("boundary {sides}")
@@ -122,9 +138,13 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
                 1.0 => String::new(),
                 omega => format!(", ω = {}", number(omega)),
             };
+            let wave =
+                method.wave.map(|tiles| format!(", waves of {}", counted(tiles as u64, "tile")));
+            let warp = method.warp.map(|points| format!(", in place, {points} at a time"));
+            let order = [wave, warp].map(Option::unwrap_or_default).concat();
             match method.name {
                 MethodName::Classic => format!("classic Jacobi{damping}"),
-                MethodName::Hierarchical => format!("k = {}{damping}", method.k.label()),
+                MethodName::Hierarchical => format!("k = {}{damping}{order}", method.k.label()),
                 name => {
                     let height = method.height.unwrap_or_default();
                     format!("{}, height {height}, {}", name.name(), method.memory())
@@ -137,8 +157,8 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
         // Where `auto` leads depends on the machine.
         match method.kernel {
             _ if !method.needs_gpu() => String::new(),
-            Kernel::AUTO => "CUDA".to_owned(),
-            kernel => format!("CUDA, {} kernel", kernel.name()),
+            Kernel::AUTO => format!("CUDA{block}"),
+            kernel => format!("CUDA, {} kernel{block}", kernel.name()),
         },
         match method.threads {
             0 => "all cores".to_owned(),
@@ -171,6 +191,7 @@ pub fn value_label(field: FieldKind, scale: ScaleKind, absolute: bool) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::HotBox;
     use crate::run::Backend;
 
     #[test]
@@ -185,6 +206,26 @@ mod tests {
         run.method.name = MethodName::Classic;
         run.method.kernel = Kernel::AUTO;
         assert_eq!(method_title(&run), "classic Jacobi · f64 · CUDA");
+        run.method.block_size = Some(128);
+        let expected = "classic Jacobi · f64 · CUDA, blocks of 128 threads";
+        assert_eq!(method_title(&run), expected);
+    }
+
+    #[test]
+    fn a_title_names_waves_and_warps() {
+        let mut run = RunSpec::default();
+        (run.method.wave, run.method.warp) = (Some(16), Some(32));
+        let order = "waves of 16 tiles, in place, 32 at a time";
+        assert_eq!(method_title(&run), format!("k = 16, {order}, overlap 0, tile 32 · f64"));
+        let mut plate = RunSpec::default();
+        plate.problem.kind = ProblemKind::HeatPlate;
+        plate.problem.hot_box = Some(HotBox::default());
+        let (_, names) = distinguish(&[&RunSpec::default(), &plate]);
+        assert!(names[1].contains("hot box 0.4, 0.6, 0.4, 0.6 at 100"), "{names:?}");
+        let mut other = RunSpec::default();
+        other.problem.initial = Some(InitialGuess::File("a/u0.npy".into()));
+        let (_, names) = distinguish(&[&RunSpec::default(), &other]);
+        assert_eq!(names, ["", "u₀ from u0.npy"]);
     }
 
     #[test]

@@ -303,8 +303,8 @@ mod tests {
     use super::*;
     use crate::picture::any::view;
     use crate::picture::view::figure_spec::FigureSpec;
-    use crate::run::FieldKind;
     use crate::run::any::run;
+    use crate::run::{FieldKind, InitialGuess};
     use image::Rgba;
     use proptest::prelude::*;
 
@@ -353,8 +353,13 @@ mod tests {
     /// A right-hand side, a matrix and an initial guess lie beside the figure.
     fn placed(mut run: RunSpec, folder: &Path) -> RunSpec {
         run.problem.rhs = run.problem.rhs.map(|_| folder.join("b <&> ‖.npy"));
+        let place = |initial| match initial {
+            InitialGuess::File(_) => InitialGuess::File(folder.join("x0.npy")),
+            value => value,
+        };
+        run.problem.initial = run.problem.initial.map(place);
         if let Some(matrix) = &mut run.problem.matrix {
-            matrix.initial = matrix.initial.take().map(|_| folder.join("x0.npy"));
+            matrix.initial = matrix.initial.take().map(place);
             if matrix.is_file() {
                 matrix.source = folder.join("a.mtx");
             }

@@ -293,7 +293,11 @@ fn published(spec: &SweepSpec, best: bool) -> impl Iterator<Item = Published> {
 
 /// Whether a sweep is of the system of a paper's experiment, with the same tolerance.
 pub fn is_of_paper(spec: &SweepSpec, experiment: &PublishedExperiment) -> bool {
-    spec.run.problem == experiment.run().problem && spec.run.stop.tolerance == Some(TOLERANCE)
+    let method = &spec.run.method;
+    let has_its_sweeps = method.omega == 1.0 && method.schedule().is_jacobi();
+    has_its_sweeps
+        && spec.run.problem == experiment.run().problem
+        && spec.run.stop.tolerance == Some(TOLERANCE)
 }
 
 /// What was published, if there is anything to compare with.

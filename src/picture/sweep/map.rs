@@ -268,10 +268,13 @@ impl<'a> SweepMap<'a> {
                 let Some(index) = cell.index else { continue };
                 let setting = &outline.cells[index].setting;
                 let shape = &spec.run.problem.shape;
-                cell.is_exact = (0..shape.len()).all(|axis| {
-                    let is_exact = |k: usize| setting.overlap.of(axis) + 2 >= 2 * k;
-                    shape[axis] <= setting.tile.of(axis) || setting.k.finite().is_some_and(is_exact)
-                });
+                let is_frozen = spec.run.method.schedule().is_jacobi();
+                cell.is_exact = is_frozen
+                    && (0..shape.len()).all(|axis| {
+                        let is_exact = |k: usize| setting.overlap.of(axis) + 2 >= 2 * k;
+                        shape[axis] <= setting.tile.of(axis)
+                            || setting.k.finite().is_some_and(is_exact)
+                    });
                 cell.predicted = data.predicted(index, value);
                 let beats = |classic: f64| cost(index).map(|cost| cost < classic);
                 cell.beats_classic = classic.and_then(beats);

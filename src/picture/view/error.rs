@@ -52,8 +52,10 @@ pub enum ViewError {
         /// The requested kind.
         kind: FigureKind,
     },
-    /// A tile that is too large to be followed through a cycle.
-    #[error("the tile has too many points and subiterations to be followed through a cycle")]
+    /// A tile that is too large to be followed through a cycle, or reads what others write in it.
+    #[error(
+        "the tile cannot be followed through a cycle: it has too many points and subiterations, or is computed in waves or warps"
+    )]
     NotFollowed,
     /// No border to measure distances from.
     #[error("this run has one tile and no tile border")]

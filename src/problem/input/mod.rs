@@ -38,6 +38,12 @@ pub enum InputError {
         /// The file.
         path: PathBuf,
     },
+    /// A file of another kind where only an array will do.
+    #[error("{} is not a NumPy array (.npy)", .path.display())]
+    NotArray {
+        /// The file.
+        path: PathBuf,
+    },
     /// The start of an array that makes no sense.
     #[error("{} is not a NumPy array that can be read: {reason}", .path.display())]
     Header {
@@ -184,7 +190,7 @@ pub fn load(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> {
 pub fn load_array(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> {
     match open(path)? {
         (FileKind::Array, file) => array::load(path, file, shape),
-        (FileKind::Picture(_), _) => Err(InputError::Unknown { path: path.to_owned() }),
+        (FileKind::Picture(_), _) => Err(InputError::NotArray { path: path.to_owned() }),
     }
 }
 

@@ -471,8 +471,9 @@ impl Run {
     pub fn next_cycle(&self) -> NextCycle<'_> {
         let Plan { problem, tiling, precision, .. } = &*self.plan;
         let k = self.method.k().followed();
-        let (omega, _) = self.method.undamped();
-        NextCycle { solver: self.solver(), problem, tiling, k, omega, precision: *precision }
+        let (omega, schedule) = (self.method.omega(), self.method.schedule());
+        let (solver, precision) = (self.solver(), *precision);
+        NextCycle { solver, problem, tiling, k, omega, schedule, precision }
     }
 
     /// The norms of all iterates so far.

@@ -5,14 +5,11 @@
 use super::Pass;
 use super::level::Task;
 use super::norms::PartialNorms;
-use super::patch::{Extent, Local, Measured, Patch, PatchRow, Piece, Scratch};
+use super::patch::{Local, Measured, Patch, Piece, Scratch};
+use super::tiles::{POINTS_IN_1D, extent_of, place, place_1d};
 use super::update::{Update, WithUpdate, with_damped_update};
 use crate::grid::{Real, Shape, Tiling};
 use std::ops::Range;
-
-/// Points of 1D tiles that are swept together, as many as the paper's 2D tile has. Side by side,
-/// short tiles do not wait for their own last sweep.
-const POINTS_IN_1D: usize = 1024;
 
 /// The hierarchical method on one grid: the tiles, distributed over tasks.
 #[derive(Clone, Debug)]
@@ -110,16 +107,15 @@ impl<R: Real> WithUpdate<R> for Work<'_, R> {
     fn with<U: Update<R>>(self, update: U) -> PartialNorms {
         let Self { tiling, tiles, mut patch, .. } = self;
         let shape = *patch.system.shape();
-        let (width, mut places) = (tiling.x().tile(), Vec::new());
+        let mut places = Vec::new();
         if U::DIM == 1 {
             // All tiles of the task make one patch, of which each is a row.
             places.extend(tiles.map(|tile| place_1d(&shape, tiling, tile)));
-            let extent = Extent { width, height: places.len(), depth: 1, dim: 1 };
+            let extent = extent_of(tiling, U::DIM, places.len());
             patch.cycle(update, &extent, &places, None);
             return patch.measured.norms();
         }
-        let [height, depth] = [1, 2].map(|axis| tiling.axes().get(axis).map_or(1, |it| it.tile()));
-        let extent = Extent { width, height, depth, dim: U::DIM };
+        let extent = extent_of(tiling, U::DIM, 1);
         for tile in tiles.clone() {
             place(&shape, tiling, tile, &mut places);
             let start = |tile| tiling.computed(tile)[0].start;
@@ -127,32 +123,5 @@ impl<R: Real> WithUpdate<R> for Work<'_, R> {
             patch.cycle(update, &extent, &places, next);
         }
         patch.measured.norms()
-    }
-}
-
-/// Where a 1D tile lies, counted through all systems of the batch.
-fn place_1d(shape: &Shape, tiling: &Tiling, tile: usize) -> PatchRow {
-    let x = tiling.x();
-    let (tile, system) = (tile % x.count(), tile / x.count());
-    let (start, owned) = (x.computed(tile).start, x.owned(tile));
-    let first = shape.row_start(system) + 1 + start;
-    PatchRow { first, owned: owned.start - start..owned.end - start, piece: 0 }
-}
-
-/// Where the rows of a 2D or 3D tile lie.
-fn place(shape: &Shape, tiling: &Tiling, tile: usize, places: &mut Vec<PatchRow>) {
-    let ([x, y, z], owned) = (tiling.computed(tile), tiling.owned(tile));
-    let columns = owned[0].start - x.start..owned[0].end - x.start;
-    places.clear();
-    for k in z {
-        // Pieces are those of the planes that are owned.
-        let piece = k.wrapping_sub(owned[2].start);
-        let owns_plane = owned[2].contains(&k);
-        let first = shape.row_start(k * shape.ny() + y.start) + 1 + x.start;
-        places.extend(y.clone().enumerate().map(|(row, j)| {
-            let is_owned = owns_plane && owned[1].contains(&j);
-            let owned = if is_owned { columns.clone() } else { 0..0 };
-            PatchRow { first: first + row * shape.stride(), owned, piece }
-        }));
     }
 }

@@ -9,6 +9,7 @@
 use super::{Method, NormRequest, Solver, SolverError, on_cpu};
 use crate::grid::{Field, Precision, Tiling};
 use crate::problem::Problem;
+use crate::solver::Schedule;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -40,6 +41,8 @@ pub struct NextCycle<'a> {
     pub k: usize,
     /// The ω of its sweeps; 1 without damping.
     pub omega: f64,
+    /// The order of its tiles and points.
+    pub schedule: Schedule,
     /// The precision of the solver.
     pub precision: Precision,
 }
@@ -73,8 +76,8 @@ pub struct Inside {
 
 impl NextCycle<'_> {
     /// Computes the subiterations of a tile, or of all tiles of a 1D grid, and returns one of them (the last,
-    /// if there are fewer); `None` if that would take too long or too much memory, and for all tiles of a
-    /// 2D grid.
+    /// if there are fewer); `None` if that would take too long or too much memory, for all tiles of a 2D grid, and
+    /// where tiles or points read what others wrote in the same cycle: then a tile is no small grid of its own.
     ///
     /// # Errors
     /// [`SolverError`] if the iterate cannot be read, or its copies do not fit.
@@ -83,7 +86,7 @@ impl NextCycle<'_> {
         followed: Followed,
         subiteration: usize,
     ) -> Result<Option<Inside>, SolverError> {
-        if self.problem.operator.matrix().is_some() {
+        if self.problem.operator.matrix().is_some() || !self.schedule.is_jacobi() {
             return Ok(None);
         }
         match followed {

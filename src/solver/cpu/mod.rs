@@ -15,7 +15,9 @@ mod spectral;
 mod stream;
 mod team;
 mod thin_out;
+mod tiles;
 mod update;
+mod waves;
 
 #[cfg(feature = "cuda")]
 pub(super) use blocks::computed_rows;
@@ -48,6 +50,7 @@ use std::time::Duration;
 use stream::Stream;
 use team::Team;
 use thin_out::as_shown;
+use waves::Waves;
 
 /// Arrays of the grid that a solver allocates: g and two iterates. The exact solution, which it
 /// may be given, makes four.
@@ -176,6 +179,7 @@ enum Cycle<R> {
     Hierarchical { tiles: Hierarchical, k: usize },
     Spectral { tiles: Hierarchical, tables: Box<Tables<R>> },
     Blocks(Blocks<R>),
+    Waves(Waves),
     Streaming(Box<Stream<R>>),
 }
 
@@ -184,6 +188,16 @@ impl<R: Real> Cycle<R> {
         let shape = &problem.shape;
         match (method, &problem.operator, system) {
             (Method::Damped { sweeps, .. }, ..) => Self::new(problem, system, sweeps, layout),
+            (Method::Scheduled { schedule, sweeps }, Operator::Stencil(_), _) => {
+                match sweeps.plain() {
+                    Method::Hierarchical { k, tiling } => {
+                        Self::Waves(Waves::new(tiling, *k, *schedule))
+                    }
+                    other => Self::new(problem, system, other, layout),
+                }
+            }
+            // Blocks of a matrix have no order.
+            (Method::Scheduled { sweeps, .. }, ..) => Self::new(problem, system, sweeps, layout),
             (Method::Classic, ..) => Self::Classic,
             (
                 Method::Hierarchical { k, tiling },
@@ -215,6 +229,7 @@ impl<R: Real> Cycle<R> {
             Self::Hierarchical { k, .. } => *k,
             Self::Spectral { tables, .. } => tables.sweeps(),
             Self::Blocks(blocks) => blocks.sweeps(),
+            Self::Waves(waves) => waves.k(),
             Self::Streaming(stream) => stream.height(),
         }
     }
@@ -285,7 +300,7 @@ impl<R: Real> CpuSolver<R> {
         team: Team,
     ) -> Self {
         let current = problem.initial_iterate();
-        let (omega, _) = method.undamped();
+        let omega = method.omega();
         let method = Cycle::new(&problem, &system, method, layout);
         let previous = current.clone();
         let exact = None;
@@ -310,6 +325,10 @@ impl<R: Real> CpuSolver<R> {
                 match &mut self.method {
                     Cycle::Streaming(stream) => {
                         stream.pass(system, pass.from, pass.to, level, team);
+                        PartialNorms::default()
+                    }
+                    Cycle::Waves(waves) => {
+                        waves.cycle((pass.system, pass.omega), (pass.from, pass.to), level, team);
                         PartialNorms::default()
                     }
                     Cycle::Hierarchical { tiles, k } => tiles.cycle(Local::Sweeps(*k), pass),
@@ -342,10 +361,11 @@ impl<R: Real> CpuSolver<R> {
         self.cycle_with(NormRequest::ALL)
     }
 
-    /// Makes one cycle with these norms at least. A method that streams measures them by passes of their
-    /// own, in an order of summation that does not depend on the budget.
+    /// Makes one cycle with these norms at least. Where none come with a cycle, they are measured by passes of their
+    /// own: a method that streams would sum them in an order that depends on the budget, and the first sweep in
+    /// waves or warps is no update of one iterate.
     fn cycle_with(&mut self, norms: NormRequest) -> CycleNorms {
-        if let Cycle::Streaming(_) = self.method {
+        if !self.has_free_norms() {
             let residual_before = self.measure_residual();
             self.advance(false);
             return CycleNorms {
@@ -357,6 +377,11 @@ impl<R: Real> CpuSolver<R> {
         // A damped sweep changes ω times as much.
         let factor = self.system.residual_factor() / self.omega;
         self.advance(true).finish(factor, self.exact.is_some())
+    }
+
+    /// Whether norms come with a cycle.
+    fn has_free_norms(&self) -> bool {
+        !matches!(self.method, Cycle::Streaming(_) | Cycle::Waves(_))
     }
 
     /// Makes one cycle without measuring norms.
@@ -501,10 +526,7 @@ impl<R: Real> Describe for CpuSolver<R> {
     }
 
     fn free_norms(&self) -> NormRequest {
-        match self.method {
-            Cycle::Streaming(_) => NormRequest::NONE,
-            _ => NormRequest::ALL,
-        }
+        if self.has_free_norms() { NormRequest::ALL } else { NormRequest::NONE }
     }
 
     fn traffic(&self) -> Option<Traffic> {

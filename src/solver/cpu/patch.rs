@@ -241,6 +241,23 @@ impl<R: Real> Patch<'_, R> {
         }
     }
 
+    /// Makes one cycle of the patch whose rows lie at `places`, each sweep of which updates `warp` points at a
+    /// time, in place; norms do not come with it.
+    #[inline(always)]
+    pub fn cycle_in_place<U: Update<R>>(
+        &mut self,
+        update: U,
+        extent: &Extent,
+        places: &[PatchRow],
+        warp: usize,
+    ) {
+        self.load(extent, places);
+        for _ in 0..self.local.sweeps() {
+            self.scratch.sweep_in_place(self.level, update, extent, warp);
+        }
+        self.store(extent, places);
+    }
+
     /// The first sweep, and what it changed of the points that the patch owns.
     #[inline(always)]
     fn sweep_and_measure<U: Update<R>>(&mut self, update: U, extent: &Extent, places: &[PatchRow]) {
@@ -461,6 +478,54 @@ impl<R: Real> Scratch<R> {
             height: rows.len(),
         };
         Sweep { update, block, out: &mut self.there[first..] }
+    }
+
+    /// A sweep that updates `warp` points of a tile at a time, along x first: the points after them read the new
+    /// values.
+    #[inline(always)]
+    fn sweep_in_place<U: Update<R>>(
+        &mut self,
+        level: Level,
+        update: U,
+        extent: &Extent,
+        warp: usize,
+    ) {
+        let width = extent.width;
+        // In 1D each row is a tile.
+        let rows = if extent.dim == 1 { 1 } else { extent.rows() };
+        for first in (0..extent.rows()).step_by(rows) {
+            for start in (0..rows * width).step_by(warp) {
+                let end = (start + warp).min(rows * width);
+                let parts = (start / width..end.div_ceil(width)).map(|row| {
+                    let before = row * width;
+                    (first + row, start.max(before) - before..end.min(before + width) - before)
+                });
+                for (row, columns) in parts.clone() {
+                    let at = extent.row(row) + columns.start;
+                    let of_g = row * extent.g_stride() + columns.start;
+                    let block = Block {
+                        values: &self.here,
+                        first: at,
+                        stride: extent.stride(),
+                        plane: extent.plane_stride(),
+                        g: &self.g[of_g..],
+                        g_stride: extent.g_stride(),
+                        rows: Rows {
+                            values: self.rows.get(of_g..).unwrap_or_default(),
+                            distance: extent.g_stored(),
+                        },
+                        width: columns.len(),
+                        height: 1,
+                    };
+                    level.run(Sweep { update, block, out: &mut self.there[at..] });
+                }
+                for (row, columns) in parts {
+                    let at = extent.row(row) + columns.start;
+                    let new = &self.there[at..at + columns.len()];
+                    self.here[at..at + columns.len()].copy_from_slice(new);
+                }
+            }
+        }
     }
 
     /// The next sweep begins at the result of this one.

@@ -1,7 +1,7 @@
 //! Jacobi's iteration: one sweep through global memory.
 
 use super::arguments::Pointer;
-use super::cycle_kernel::{Cycle, CycleKernel, DeviceSystem, Launch, Step};
+use super::cycle_kernel::{Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP};
 use super::kernels::Setting;
 use super::ptx::File;
 use crate::grid::Real;
@@ -26,15 +26,20 @@ const ROWS_PER_THREAD: u32 = 8;
 /// Prepares the kernel ([`BuildFn`](super::build::BuildFn)).
 pub(super) fn build<R: Real + DeviceRepr>(
     system: &DeviceSystem<R>,
-    _setting: &Setting<'_>,
+    setting: &Setting<'_>,
     stream: &Arc<CudaStream>,
     arrays: [Pointer; 2],
 ) -> Result<Option<Box<dyn CycleKernel<R>>>, SolverError> {
     let kernel = match system.shape.dim() {
-        3 => Classic::in_3d(system, stream, arrays),
-        _ => Classic::new(system, stream, arrays),
+        3 => Classic::in_3d(system, stream, arrays, setting.block_size),
+        _ => Classic::new(system, stream, arrays, setting.block_size),
     };
     Ok(Some(Box::new(kernel?)))
+}
+
+/// A block of whole warps, one above the other.
+pub(super) fn by_warps(threads: u32) -> [u32; 2] {
+    [WARP, (threads / WARP).max(1)]
 }
 
 pub(super) struct Classic {
@@ -43,13 +48,21 @@ pub(super) struct Classic {
 }
 
 impl Classic {
-    /// The kernel for a 1D or 2D grid, with the fastest block.
+    /// The kernel for a 1D or 2D grid, with blocks of this many threads, or the fastest block.
     fn new<R: Real + DeviceRepr>(
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
         arrays: [Pointer; 2],
+        block_size: Option<u32>,
     ) -> Result<Self, SolverError> {
-        let candidates = if system.shape.rows() < 4 { FLAT_BLOCKS } else { BLOCKS };
+        let is_flat = system.shape.rows() < 4;
+        if let Some(threads) = block_size {
+            // As in the papers: along x in 1D, by warps in 2D.
+            let is_line = is_flat || system.shape.dim() == 1;
+            let block = if is_line { [threads, 1] } else { by_warps(threads) };
+            return Self::with_block(system, block);
+        }
+        let candidates = if is_flat { FLAT_BLOCKS } else { BLOCKS };
         Self::fastest(system, stream, arrays, &candidates, |block| Self::with_block(system, block))
     }
 

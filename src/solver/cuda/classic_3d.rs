@@ -1,7 +1,7 @@
 //! Jacobi's iteration in 3D: one sweep through global memory, by blocks that march along z.
 
 use super::arguments::{Pointer, counted};
-use super::classic::Classic;
+use super::classic::{Classic, by_warps};
 use super::cycle_kernel::{DeviceSystem, Launch};
 use super::ptx::File;
 use crate::grid::Real;
@@ -17,12 +17,16 @@ const POINTS: usize = 2;
 const PLANES: usize = 8;
 
 impl Classic {
-    /// The kernel for a 3D grid, with the fastest block.
+    /// The kernel for a 3D grid, with blocks of this many threads, or the fastest block.
     pub fn in_3d<R: Real + DeviceRepr>(
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
         arrays: [Pointer; 2],
+        block_size: Option<u32>,
     ) -> Result<Self, SolverError> {
+        if let Some(threads) = block_size {
+            return marching(system, by_warps(threads));
+        }
         Self::fastest(system, stream, arrays, &BLOCKS, |block| marching(system, block))
     }
 }

@@ -94,7 +94,7 @@ impl Device {
         is_per_point: bool,
     ) -> Result<(), SolverError> {
         let shared_bytes = self.open()?.most_shared;
-        let setting = Setting { method, precision, shared_bytes, is_per_point };
+        let setting = Setting { method, precision, shared_bytes, is_per_point, block_size: None };
         kernels::choose(kernel, &setting).map(drop).map_err(|refused| refused.error(kernel))
     }
 

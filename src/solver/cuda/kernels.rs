@@ -145,6 +145,9 @@ pub(super) struct Setting<'a> {
     pub shared_bytes: usize,
     /// Whether every point of the grid has a row of its own.
     pub is_per_point: bool,
+    /// Threads of a block of kernel `classic`; `None` for the fastest.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "no kernel is built"))]
+    pub block_size: Option<u32>,
 }
 
 /// What a kernel does not accept of a setting, and what accepts it instead.
@@ -219,12 +222,16 @@ impl KernelType {
         }
         match (method, self.name == Kernel::SPECTRAL.name()) {
             (Method::Damped { omega, .. }, _) => Err(format!("damping (ω = {omega})")),
+            (Method::Scheduled { .. }, _) => Err(SCHEDULES.to_owned()),
             (Method::Spectral(_), false) => Err("subiterations in the sine basis".to_owned()),
             (Method::Hierarchical { .. }, true) => Err("subiterations by sweeps".to_owned()),
             _ => Ok(()),
         }
     }
 }
+
+/// What no kernel accepts of a [`Schedule`](crate::solver::Schedule): blocks of threads run in any order.
+pub(super) const SCHEDULES: &str = "an order of tiles or points (waves, warps)";
 
 /// The most shared memory of a block on any GPU so far (an H200).
 const MOST_SHARED: usize = 227 * 1024;
@@ -239,7 +246,8 @@ pub(super) fn takes(
     precision: Precision,
     is_per_point: bool,
 ) -> Result<Kernel, String> {
-    let setting = Setting { method, precision, shared_bytes: MOST_SHARED, is_per_point };
+    let setting =
+        Setting { method, precision, shared_bytes: MOST_SHARED, is_per_point, block_size: None };
     choose(kernel, &setting)
         .map(|row| Kernel::named(row.name))
         .map_err(|Refused { setting, instead }| format!("does not accept {setting}; use {instead}"))
@@ -259,7 +267,8 @@ mod tests {
 
     fn chosen(kernel: Kernel, method: &Method, shared_bytes: usize) -> Result<&str, Refused> {
         let precision = Precision::F64;
-        let setting = Setting { method, precision, shared_bytes, is_per_point: false };
+        let setting =
+            Setting { method, precision, shared_bytes, is_per_point: false, block_size: None };
         choose(kernel, &setting).map(|row| row.name)
     }
 
@@ -319,6 +328,7 @@ mod tests {
             precision: Precision::F64,
             shared_bytes: MOST_SHARED,
             is_per_point: true,
+            block_size: None,
         };
         let method = tiles(&[64, 64], &[32, 32]);
         assert_eq!(choose(Kernel::AUTO, &setting(&method)).map(|row| row.name), Ok("shared"));

@@ -108,7 +108,8 @@ pub fn driver_version() -> Result<String, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
-/// Sets up a solver on a GPU at the initial guess u₀.
+/// Sets up a solver on a GPU at the initial guess u₀. `block_size` is the threads of a block of kernel `classic`, a
+/// power of two from 32 to 512; `None` for the fastest.
 ///
 /// # Errors
 /// [`SolverError`] if there is no such GPU, more than one is chosen, or the run does not fit onto it.
@@ -119,11 +120,12 @@ pub fn solver(
     precision: Precision,
     devices: &[Device],
     kernel: Kernel,
+    block_size: Option<u32>,
 ) -> Result<Box<dyn Solver>, SolverError> {
     let device = device::single(devices)?;
     match precision {
-        Precision::F32 => set_up::<f32>(problem, method, device, kernel, false),
-        Precision::F64 => set_up::<f64>(problem, method, device, kernel, false),
+        Precision::F32 => set_up::<f32>(problem, method, device, (kernel, block_size), false),
+        Precision::F64 => set_up::<f64>(problem, method, device, (kernel, block_size), false),
     }
 }
 
@@ -139,10 +141,11 @@ pub fn poisoned_solver(
     precision: Precision,
     device: &Device,
     kernel: Kernel,
+    block_size: Option<u32>,
 ) -> Result<Box<dyn Solver>, SolverError> {
     match precision {
-        Precision::F32 => set_up::<f32>(problem, method, device, kernel, true),
-        Precision::F64 => set_up::<f64>(problem, method, device, kernel, true),
+        Precision::F32 => set_up::<f32>(problem, method, device, (kernel, block_size), true),
+        Precision::F64 => set_up::<f64>(problem, method, device, (kernel, block_size), true),
     }
 }
 
@@ -151,7 +154,7 @@ fn set_up<R: arguments::DeviceReal>(
     problem: &Arc<Problem>,
     method: Method,
     device: &Device,
-    kernel: Kernel,
+    (kernel, block_size): (Kernel, Option<u32>),
     is_poisoned: bool,
 ) -> Result<Box<dyn Solver>, SolverError> {
     if let Some(matrix) = problem.operator.matrix() {
@@ -161,7 +164,7 @@ fn set_up<R: arguments::DeviceReal>(
         }
         return Ok(Box::new(solver));
     }
-    let mut solver = solver::CudaSolver::<R>::new(problem, method, device, kernel)?;
+    let mut solver = solver::CudaSolver::<R>::new(problem, method, device, kernel, block_size)?;
     if is_poisoned {
         solver.poison()?;
     }
@@ -179,6 +182,7 @@ pub fn solver(
     _precision: Precision,
     devices: &[Device],
     _kernel: Kernel,
+    _block_size: Option<u32>,
 ) -> Result<Box<dyn Solver>, SolverError> {
     device::single(devices)?;
     Err(Unavailable::NotBuilt.into())

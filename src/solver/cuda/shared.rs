@@ -62,7 +62,7 @@ const FLAT: SharedLayout = SharedLayout {
 /// # Errors
 /// What it does not accept, such as `tile 96x96`.
 pub(super) fn layout(setting: &Setting<'_>) -> Result<SharedLayout, String> {
-    let Setting { method, precision, shared_bytes, is_per_point } = setting;
+    let Setting { method, precision, shared_bytes, is_per_point, .. } = setting;
     let Method::Hierarchical { k, tiling } = method else {
         return Err(format!("method {}", method.name().name()));
     };
@@ -194,7 +194,14 @@ mod tests {
         let method = Method::Hierarchical { k: 4, tiling };
         let shared_bytes = 227 * 1024;
         let precision = Precision::F64;
-        layout(&Setting { method: &method, precision, shared_bytes, is_per_point: false }).ok()
+        layout(&Setting {
+            method: &method,
+            precision,
+            shared_bytes,
+            is_per_point: false,
+            block_size: None,
+        })
+        .ok()
     }
 
     #[test]

@@ -137,20 +137,19 @@ impl<R: DeviceReal> CudaSolver<R> {
         method: Method,
         device: &Device,
         kernel: Kernel,
+        block_size: Option<u32>,
     ) -> Result<Self, SolverError> {
         let gpu = device.open()?;
         gpu.check_room(bytes_of(problem, ARRAYS, R::PRECISION.bytes()))?;
         // Before anything is copied.
         let (precision, shared_bytes) = (R::PRECISION, gpu.most_shared);
         let is_per_point = problem.operator.is_per_point();
-        kernels::choose(
-            kernel,
-            &Setting { method: &method, precision, shared_bytes, is_per_point },
-        )
-        .map_err(|refused| refused.error(kernel))?;
+        let setting =
+            Setting { method: &method, precision, shared_bytes, is_per_point, block_size };
+        kernels::choose(kernel, &setting).map_err(|refused| refused.error(kernel))?;
         let stream = gpu.stream()?;
         let system = Arc::new(DeviceSystem::new(gpu, &stream, problem)?);
-        Self::at_start(Arc::clone(problem), system, stream, None, method, kernel)
+        Self::at_start(Arc::clone(problem), system, stream, None, method, (kernel, block_size))
     }
 
     fn at_start(
@@ -159,12 +158,13 @@ impl<R: DeviceReal> CudaSolver<R> {
         stream: Arc<CudaStream>,
         exact: Option<Arc<Array<f64>>>,
         method: Method,
-        chosen: Kernel,
+        (chosen, block_size): (Kernel, Option<u32>),
     ) -> Result<Self, SolverError> {
         let gpu = Arc::clone(&system.gpu);
         let (precision, shared_bytes) = (R::PRECISION, gpu.most_shared);
         let is_per_point = problem.operator.is_per_point();
-        let setting = Setting { method: &method, precision, shared_bytes, is_per_point };
+        let setting =
+            Setting { method: &method, precision, shared_bytes, is_per_point, block_size };
         let row = kernels::choose(chosen, &setting).map_err(|refused| refused.error(chosen))?;
         let start = problem.initial_iterate::<R>();
         let first = gpu.check(stream.clone_htod(start.as_slice()))?;
@@ -528,6 +528,6 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         let (problem, system) = (Arc::clone(&self.problem), Arc::clone(&self.system));
         let exact = self.exact.clone();
         let stream = gpu.stream()?;
-        Ok(Box::new(Self::at_start(problem, system, stream, exact, method, kernel)?))
+        Ok(Box::new(Self::at_start(problem, system, stream, exact, method, (kernel, None))?))
     }
 }

@@ -292,6 +292,7 @@ mod tests {
                         precision,
                         shared_bytes: 227 * 1024,
                         is_per_point: false,
+                        block_size: None,
                     };
                     let SpectralLayout { threads, .. } = layout(&setting).unwrap();
                     assert!(threads <= 512 && threads % WARP as usize == 0, "{width} {height}");
@@ -304,6 +305,7 @@ mod tests {
                 precision: Precision::F64,
                 shared_bytes: 48 * 1024,
                 is_per_point: false,
+                block_size: None,
             };
             assert!(layout(&setting).is_ok(), "{width}");
         }
@@ -318,6 +320,7 @@ mod tests {
                 precision,
                 shared_bytes: 227 * 1024,
                 is_per_point: false,
+                block_size: None,
             };
             tensor_plan(&setting, &spectral).map(|plan| plan.side)
         };
@@ -340,6 +343,7 @@ mod tests {
                 precision: Precision::F64,
                 shared_bytes: 227 * 1024,
                 is_per_point: false,
+                block_size: None,
             },
             &spectral,
         );

@@ -22,6 +22,8 @@ pub enum Place {
         devices: Vec<Device>,
         /// How.
         kernel: Kernel,
+        /// Threads of a block of kernel `classic`; `None` for the fastest.
+        block_size: Option<u32>,
     },
 }
 
@@ -40,8 +42,8 @@ pub fn set_up(
         Place::Cpu { threads, layout } => {
             Ok(cpu::solver(problem, method, precision, *threads, *layout)?)
         }
-        Place::Cuda { devices, kernel } => {
-            cuda::solver(problem, method, precision, devices, *kernel)
+        Place::Cuda { devices, kernel, block_size } => {
+            cuda::solver(problem, method, precision, devices, *kernel, *block_size)
         }
     }
 }
@@ -54,17 +56,20 @@ impl Place {
         match self {
             Self::Cpu { .. } => self.clone(),
             Self::Cuda { devices, .. } => {
-                Self::Cuda { devices: devices.clone(), kernel: Kernel::AUTO }
+                Self::Cuda { devices: devices.clone(), kernel: Kernel::AUTO, block_size: None }
             }
         }
     }
 
-    /// Whether a solver in one place can share what it has with one in the other
-    /// ([`Solver::with_method`](super::Solver::with_method)).
+    /// Whether a solver here can share what it has with one in the other place
+    /// ([`Solver::with_method`](super::Solver::with_method), which leaves the block size to the kernel).
     pub fn shares_with(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Cpu { .. }, Self::Cpu { .. }) => self == other,
-            (Self::Cuda { devices: one, .. }, Self::Cuda { devices: other, .. }) => one == other,
+            (
+                Self::Cuda { devices: one, .. },
+                Self::Cuda { devices: other, block_size: None, .. },
+            ) => one == other,
             _ => false,
         }
     }

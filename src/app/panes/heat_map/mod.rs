@@ -3,6 +3,7 @@
 mod colouring;
 mod controls;
 mod cut_line;
+mod hot_box;
 mod inspector;
 mod interface;
 mod overlay;
@@ -21,15 +22,18 @@ use crate::app::widgets::cell_values::Inks;
 use crate::app::widgets::colour_bar::Bar;
 use crate::app::widgets::zoom::Zoom;
 use crate::app::widgets::{cell_values, colour_bar, zoom};
-use crate::picture::{Range, grouped, value_label};
-use crate::run::{CutLine, FieldKind, LONGEST_KEPT, Picture, Report};
+use crate::picture::{self, grouped, value_label};
+use crate::problem::{HEAT, HotBox, hot_axes};
+use crate::run::{CutLine, FieldKind, LONGEST_KEPT, Picture, ProblemKind, Report, RunSpec};
 use colouring::Colouring;
 use cut_line::Cutting;
 use eframe::egui::{
     self, Align, Align2, Color32, Pos2, Rect, Sense, TextStyle, TextureHandle, Ui, Vec2,
     emath::RectTransform, text::LayoutJob,
 };
+use hot_box::HotBoxDrag;
 use interface::InterfaceLine;
+use std::ops::Range;
 use wipe::Wipe;
 
 /// Gap between two maps side by side, in points.
@@ -65,11 +69,12 @@ pub struct HeatMap {
     wipe: Wipe,
     cutting: Cutting,
     interface: InterfaceLine,
+    hot_box: HotBoxDrag,
 }
 
 impl HeatMap {
     /// The visible part of the grid; `None` for all.
-    pub fn part(&self) -> Option<[std::ops::Range<usize>; 2]> {
+    pub fn part(&self) -> Option<[Range<usize>; 2]> {
         self.zoom.part()
     }
 
@@ -94,7 +99,7 @@ impl HeatMap {
     }
 
     /// The current range of the colours, if `field` is shown.
-    pub fn range(&self, field: FieldKind) -> Option<Range> {
+    pub fn range(&self, field: FieldKind) -> Option<picture::Range> {
         let shown = self.colouring.shown().filter(|shown| shown.field == field)?;
         Some(shown.scale.range())
     }
@@ -281,6 +286,16 @@ impl HeatMap {
                 commands.push(Command::SetView(view));
             }
         }
+        if let Some(points) = hot_points(session, report).filter(|_| !self.is_diagram) {
+            let shape = &report.plan.problem.shape;
+            let dragged = self.hot_box.ui(ui, area, &to_screen, shape, points.clone());
+            if let Some(to) = dragged.filter(|to| *to != points) {
+                let mut spec = RunSpec::clone(&session.spec);
+                let value = spec.problem.hot_box.map_or(HEAT, |hot| hot.value);
+                spec.problem.hot_box = Some(HotBox::of_points(&to, shape, value));
+                commands.push(Command::Change(spec));
+            }
+        }
         if let Some(line) = marks.cut.filter(|_| !is_3d) {
             let shape = &report.plan.problem.shape;
             let line = line.within(shape);
@@ -320,6 +335,17 @@ impl HeatMap {
         }
         inspect(ui, read_off);
     }
+}
+
+/// The hot points of a plate that starts from them, x first; `None` while another grid is shown.
+fn hot_points(session: &Session, report: &Report) -> Option<[Range<usize>; 2]> {
+    let (problem, shape) = (&session.spec.problem, &report.plan.problem.shape);
+    let is_plate = problem.kind == ProblemKind::HeatPlate && problem.initial.is_none();
+    if !is_plate || problem.shape != shape.axes() {
+        return None;
+    }
+    let points: [Range<usize>; 2] = hot_axes(problem.hot_box.as_ref(), shape).try_into().ok()?;
+    points.iter().all(|axis| !axis.is_empty()).then_some(points)
 }
 
 /// Whether the button that flips to the pinned run is held.

@@ -28,6 +28,7 @@ fn key(run: &RunSpec) -> String {
     run.method.backend = Backend::default();
     run.method.threads = 0;
     run.method.devices = MethodSpec::default().devices;
+    run.method.block_size = None;
     let is_spectral = run.method.prefers_spectral();
     run.method.kernel = if is_spectral { Kernel::SPECTRAL } else { Kernel::AUTO };
     command_line(&run)

@@ -131,7 +131,7 @@ pub(in crate::run::sweep) fn work(plan: &Plan, concurrent: Option<f64>) -> [f64;
         // A sweep over the grid reads the iterate and the right-hand side, and writes.
         return [points, 3.0 * points, 1.0];
     };
-    let sweeps = match plan.method.undamped().1 {
+    let sweeps = match plan.method.plain() {
         Method::Hierarchical { k, .. } => *k,
         // A product with a small matrix along every axis and back, whatever k is.
         _ => tiling.axes().iter().map(AxisTiling::tile).sum(),

@@ -70,9 +70,10 @@ type KnownSpectrum = (Arc<Problem>, Option<Arc<Spectrum>>);
 type Key = (Subiterations, Vec<[usize; 3]>);
 
 impl CyclePredictor {
-    /// The spectrum of a plan's problem; `None` where its modes are not sines, or the sweeps are damped.
+    /// The spectrum of a plan's problem; `None` where its modes are not sines, or where the sweeps are not Jacobi's:
+    /// damped, or in waves or warps.
     pub fn spectrum(&self, Plan { problem, method, .. }: &Plan) -> Option<Arc<Spectrum>> {
-        if method.undamped().0 != 1.0 {
+        if method.omega() != 1.0 || !method.schedule().is_jacobi() {
             return None;
         }
         let mut last = self.spectrum.lock().unwrap_or_else(PoisonError::into_inner);
