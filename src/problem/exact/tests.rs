@@ -232,7 +232,7 @@ fn is_a_fixed_point_of_jacobi() {
 fn follows_the_resistances_of_a_1d_grid() {
     let (n, systems) = (40, 3);
     let shape = Shape::grid_1d(n, systems).unwrap();
-    let conductivity = |at: usize| 10f64.powi((7 * at % 13) as i32 - 6);
+    let conductivity = |at: usize| 10f64.powi((at % 3) as i32 - 1);
     let values: Vec<_> = (0..shape.points()).map(conductivity).collect();
     let rows = Diffusion::new(&shape, Conductivity::Array(values.into())).unwrap();
     let zero = Source::Constant(0.0);
