@@ -10,7 +10,9 @@ use tilescope::problem::{
     Boundary, Conductivity, Diffusion, Operator, Problem, Source, Stencil, residual_field,
 };
 use tilescope::solver::cpu::{CpuSolver, Level};
-use tilescope::solver::{Followed, Method, NextCycle, NormRequest, Observe, Quantity, Window};
+use tilescope::solver::{
+    Followed, Method, NextCycle, NormRequest, Observe, Quantity, Schedule, Window,
+};
 
 /// Both methods, plain and damped, with and without norms; and the residual, which d_i weighs, as every way of
 /// asking for it gives it.
@@ -119,6 +121,7 @@ proptest! {
             solver: &solver,
             problem: &case.problem,
             tiling: &tiling,
+            schedule: Schedule::default(),
             k: case.k,
             omega: 1.0,
             precision: tilescope::grid::Precision::F64,
