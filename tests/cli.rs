@@ -819,10 +819,15 @@ fn an_initial_guess_is_a_value_or_an_array() {
     assert_eq!(saved("--run continued.toml", "again.npy"), six);
     let text = fs::read_to_string(folder.path().join("continued.toml")).unwrap();
     assert!(text.starts_with("version = 6\n") && text.contains("initial = \"own.npy\""), "{text}");
+    let cannot_be_read = [
+        ("--shape 24x20 --initial none.npy", "none.npy cannot be read"),
+        ("--shape 25x20 --initial own.npy", "own.npy holds an array of shape"),
+    ];
+    for (options, part) in cannot_be_read {
+        refused(&folder, &format!("solve --tile 8 {options}"), 1, &[part]);
+    }
     for (options, parts) in [
-        ("--initial none.npy", &["none.npy cannot be read"][..]),
-        ("--initial nan", &["initial is NaN; it must be a finite number"]),
-        ("--shape 25x20 --initial own.npy", &["own.npy holds an array of shape"]),
+        ("--initial nan", &["initial is NaN; it must be a finite number"][..]),
         ("--problem heat-plate --hot-box value=2 --initial 0", &["a run has one initial guess"]),
         ("--hot-box value=2", &["it applies only to problem heat-plate"]),
         ("--problem heat-plate --hot-box left=2", &["hot_box.left is 2; it must be 0 to 1"]),

@@ -117,6 +117,7 @@ pub const UNPIN_ALL: Action = Action {
     group: "Compare",
     name: "Unpin all runs",
     about: "Forget the pinned runs and their cycles.",
+    keys: &[command_shift(Key::U)],
     command: |it, _| (!it.session.pins.all().is_empty()).then_some(Command::UnpinAll),
     ..BLANK
 };

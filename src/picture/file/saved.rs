@@ -350,9 +350,10 @@ mod tests {
         }
     }
 
-    /// A right-hand side, a matrix and an initial guess lie beside the figure.
+    /// A right-hand side, a conductivity, a matrix and an initial guess lie beside the figure.
     fn placed(mut run: RunSpec, folder: &Path) -> RunSpec {
         run.problem.rhs = run.problem.rhs.map(|_| folder.join("b <&> ‖.npy"));
+        run.problem.conductivity = run.problem.conductivity.map(|_| folder.join("k.npy"));
         let place = |initial| match initial {
             InitialGuess::File(_) => InitialGuess::File(folder.join("x0.npy")),
             value => value,
