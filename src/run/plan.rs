@@ -614,6 +614,13 @@ fn check_per_point(spec: &RunSpec) -> Result<(), PlanError> {
         let allowed = "with problem diffusion it may be classic or hierarchical";
         return Err(value("method", name.name(), allowed));
     }
+    let MethodSpec { wave, warp, .. } = spec.method;
+    for (field, count) in [("wave", wave), ("warp", warp)] {
+        if let Some(count) = count {
+            let allowed = "with problem diffusion all tiles and points are computed at once";
+            return Err(value(field, count, allowed));
+        }
+    }
     if name == MethodName::Hierarchical && k > Subiterations::Finite(MOST_SWEEPS) {
         let allowed = format!("with problem diffusion it must be at most {MOST_SWEEPS}");
         return Err(value("k", k, allowed));

@@ -84,7 +84,7 @@ fn each_failure_is_reported_in_one_sentence() {
 #[test]
 fn auto_is_the_cpu_where_no_gpu_takes_the_run() {
     let auto = SOLVE.replace(" --backend cuda", " --json");
-    let full = "the run is made on the CPU: Test GPU has 1.00 MB of memory free";
+    let full = "the run uses the CPU: Test GPU has 1.00 MB of memory free";
     for (failure, note) in [
         ("no-GPU", None),
         ("old-GPU", None),
