@@ -693,8 +693,6 @@ fn a_conductivity_is_refused_where_it_does_nothing() {
             "--jump 2 --kernel register --backend cuda",
             &["kernel is register", "auto, fastest, shared"],
         ),
-        ("--jump 2 --wave 3", &["wave is 3; with problem diffusion all tiles"]),
-        ("--jump 2 --warp 8", &["warp is 8; with problem diffusion all tiles"]),
         ("--jump 2 --k inf", &["k is inf; with problem diffusion it must be at most 4096"]),
     ] {
         refused(&folder, &format!("solve {options}"), 2, parts);

@@ -333,9 +333,9 @@ impl CommonArgs {
     /// The kind of problem, if the options name or imply one.
     fn kind(&self) -> Option<ProblemKind> {
         let matrix = self.matrix.as_ref().map(|_| ProblemKind::Matrix);
-        let hinto_conductivity =
+        let has_conductivity =
             self.conductivity.is_some() || self.jump.is_some() || self.interface.is_some();
-        let diffusion = hinto_conductivity.then_some(ProblemKind::Diffusion);
+        let diffusion = has_conductivity.then_some(ProblemKind::Diffusion);
         let picture = self.rhs.as_ref().map(|_| ProblemKind::Picture);
         self.problem.or(matrix).or(diffusion).or(picture)
     }

@@ -614,13 +614,6 @@ fn check_per_point(spec: &RunSpec) -> Result<(), PlanError> {
         let allowed = "with problem diffusion it may be classic or hierarchical";
         return Err(value("method", name.name(), allowed));
     }
-    let MethodSpec { wave, warp, .. } = spec.method;
-    for (field, count) in [("wave", wave), ("warp", warp)] {
-        if let Some(count) = count {
-            let allowed = "with problem diffusion all tiles and points are computed at once";
-            return Err(value(field, count, allowed));
-        }
-    }
     if name == MethodName::Hierarchical && k > Subiterations::Finite(MOST_SWEEPS) {
         let allowed = format!("with problem diffusion it must be at most {MOST_SWEEPS}");
         return Err(value("k", k, allowed));
@@ -788,10 +781,15 @@ fn only_with(
 }
 
 impl ProblemSpec {
+    /// Its grid; `None` where there is no such grid.
+    pub fn grid(&self) -> Option<Shape> {
+        shape(self).ok()
+    }
+
     /// The row of the problem's own matrix, whatever was chosen in its place; `None` where it has none, or its shape
     /// is invalid.
     pub fn own_stencil(&self) -> Option<Stencil> {
-        let shape = shape(self).ok()?;
+        let shape = self.grid()?;
         match self.kind {
             ProblemKind::Matrix | ProblemKind::Diffusion => None,
             ProblemKind::ConvectionDiffusion => convection_diffusion(self, &shape).ok(),

@@ -136,22 +136,6 @@ impl ProblemSpec {
         self.rhs.as_mut().into_iter().chain(conductivity).chain(initial).chain(of_matrix)
     }
 
-    /// The problem of an .npy array once more, with the array as conductivity in place of the right-hand side.
-    /// Another problem stays as it is.
-    #[must_use]
-    pub(crate) fn into_conductivity(self) -> Self {
-        let is_array = self
-            .rhs
-            .as_ref()
-            .is_some_and(|file| file.extension().is_some_and(|it| it.eq_ignore_ascii_case("npy")));
-        match self.kind == ProblemKind::Picture && is_array {
-            true => {
-                Self { kind: ProblemKind::Diffusion, conductivity: self.rhs, rhs: None, ..self }
-            }
-            false => self,
-        }
-    }
-
     /// The boundary values: those that were chosen, or the problem's own.
     pub fn boundary(&self) -> Boundary {
         let left = if self.kind == ProblemKind::HotSide { 1.0 } else { 0.0 };
@@ -163,16 +147,6 @@ impl ProblemSpec {
         Jump {
             ratio: self.jump.unwrap_or(Jump::DEFAULT.ratio),
             interface: self.interface.unwrap_or(Jump::DEFAULT.interface),
-        }
-    }
-
-    /// Its grid; `None` where there is no such grid.
-    pub fn grid(&self) -> Option<Shape> {
-        match self.shape[..] {
-            [n] => Shape::grid_1d(n, self.batch).ok(),
-            [nx, ny] => Shape::grid_2d(nx, ny).ok(),
-            [nx, ny, nz] => Shape::grid_3d(nx, ny, nz).ok(),
-            _ => None,
         }
     }
 

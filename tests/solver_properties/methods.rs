@@ -1,6 +1,6 @@
 //! Iterates, bit for bit.
 
-use crate::cases::{Case, any_case};
+use crate::cases::{Case, any_case, per_point_case};
 use crate::naive::{Naive, Num};
 use crate::{bits, bits_of};
 use proptest::prelude::*;
@@ -177,7 +177,7 @@ proptest! {
 
     #[test]
     fn waves_and_warps_are_those_of_the_rules(
-        case in any_case(),
+        case in prop_oneof![3 => any_case(), 1 => per_point_case()],
         wave in prop::option::weighted(0.7, 1..=20_usize),
         warp in prop::option::weighted(0.7, prop_oneof![1..=70_usize, Just(32)]),
         omega in prop_oneof![3 => Just(1.0), 1 => 0.05..1.95_f64],

@@ -90,7 +90,7 @@ pub struct Explorer {
     files: files::Files,
     settings_file: SettingsFile,
     backends: Backends,
-    /// Whether the user was told that the GPU is slow in f64.
+    /// Whether the notice that the GPU is slow in f64 was shown.
     has_said_slow_f64: bool,
     toasts: toasts::Toasts,
     /// The last request to the worker.

@@ -9,7 +9,9 @@ use crate::app::state::pins;
 use crate::app::state::session::elsewhere;
 use crate::grid::Precision;
 use crate::picture::{Opened, counted};
-use crate::run::{ArchivedRun, Backend, ExactState, Outcome, Phase, ProblemKind, Report, RunSpec};
+use crate::run::{
+    ArchivedRun, Backend, ExactState, Outcome, Phase, ProblemKind, ProblemSpec, Report, RunSpec,
+};
 use crate::solver::{Kernel, SolverError};
 use eframe::egui;
 use std::sync::Arc;
@@ -137,7 +139,7 @@ impl Explorer {
                         let mut spec = RunSpec::clone(&self.session.spec);
                         spec.stop = problem.kind.default_stop();
                         let of_rows = self.session.spec.problem.kind == ProblemKind::Diffusion;
-                        spec.problem = if of_rows { problem.into_conductivity() } else { *problem };
+                        spec.problem = if of_rows { with_conductivity(*problem) } else { *problem };
                         self.session.begin(spec);
                     }
                     Read::Lesson(read) => {
@@ -251,4 +253,18 @@ fn with_cpu(run: &RunSpec) -> (&'static str, Command) {
         run.method.kernel = Kernel::AUTO;
     }
     ("Run on the CPU", Command::Change(run))
+}
+
+/// The problem of an .npy array, with the array as conductivity in place of the right-hand side. Any other problem
+/// stays as it is.
+fn with_conductivity(problem: ProblemSpec) -> ProblemSpec {
+    let is_array = problem
+        .rhs
+        .as_ref()
+        .is_some_and(|file| file.extension().is_some_and(|it| it.eq_ignore_ascii_case("npy")));
+    if problem.kind != ProblemKind::Picture || !is_array {
+        return problem;
+    }
+    let conductivity = problem.rhs;
+    ProblemSpec { kind: ProblemKind::Diffusion, conductivity, rhs: None, ..problem }
 }

@@ -188,14 +188,12 @@ impl<R: Real> Cycle<R> {
         let shape = &problem.shape;
         match (method, &problem.operator, system) {
             (Method::Damped { sweeps, .. }, ..) => Self::new(problem, system, sweeps, layout),
-            (Method::Scheduled { schedule, sweeps }, Operator::Stencil(_), _) => {
-                match sweeps.plain() {
-                    Method::Hierarchical { k, tiling } => {
-                        Self::Waves(Waves::new(tiling, *k, *schedule))
-                    }
-                    other => Self::new(problem, system, other, layout),
+            (Method::Scheduled { schedule, sweeps }, _, Divided::Grid(_)) => match sweeps.plain() {
+                Method::Hierarchical { k, tiling } => {
+                    Self::Waves(Waves::new(tiling, *k, *schedule))
                 }
-            }
+                other => Self::new(problem, system, other, layout),
+            },
             // Blocks of a matrix have no order.
             (Method::Scheduled { sweeps, .. }, ..) => Self::new(problem, system, sweeps, layout),
             (Method::Classic, ..) => Self::Classic,

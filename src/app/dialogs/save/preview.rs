@@ -69,7 +69,7 @@ impl PreviewJob {
             && self.snapshot_request == other.snapshot_request
     }
 
-    /// Draws it. `before` was drawn last: what was recomputed for that is not recomputed once more.
+    /// Draws it. `before` was drawn last: what was recomputed for that is not recomputed.
     fn draw(
         &self,
         before: Option<&(PreviewJob, Arc<[Snapshot]>)>,
