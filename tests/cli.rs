@@ -706,7 +706,7 @@ fn a_conductivity_is_refused_where_it_does_nothing() {
     );
     refused(&folder, "solve --conductivity none.npy", 1, &["none.npy cannot be read"]);
     let error = "render --jump 2 --shape 16x16 --tile 8 --at-cycle 3 --field error -o e.png";
-    refused(&folder, error, 1, &["exact solution", "coefficients that are the same at all points"]);
+    tilescope(&folder, error).assert().success();
     let line =
         "render --jump 2 --shape 64 --tile 8 --at-cycle 3 --field error --kind profile -o e.svg";
     tilescope(&folder, line).assert().success();

@@ -10,11 +10,13 @@
 //! | 1D, also with coefficients per point | elimination | O(n) |
 //! | 2D or 3D, symmetric along all axes but one, or nearly so | sine transforms along them, elimination along the last | O(n log n) |
 //! | other 2D | alternating directions | O(n log n), 50–100 times slower |
+//! | 2D with coefficients per point | conjugate gradients | O(n^1.5), slower still |
 //!
 //! Dividing the rows by the diagonal rounds the matrix that a solver iterates with: what it
 //! converges to differs from u* by up to the condition number times the rounding of a weight.
 
 mod alternating;
+mod conjugate;
 mod error_left;
 mod sine;
 mod spectrum;
@@ -29,7 +31,9 @@ use super::residual::residual_of_row;
 use super::{Diffusion, Operator, Problem, Source, Stencil, StencilError};
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Field, Precision, Shape};
+use crate::number::two_digits;
 use alternating::Alternating;
+use conjugate::Conjugate;
 use rayon::prelude::*;
 use sine::Sine;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,12 +66,6 @@ pub enum ExactError {
     /// A sparse matrix.
     #[error("the exact solution could not be computed: it is known for grids, not for matrices")]
     Matrix,
-    /// A 2D grid whose points have rows of their own.
-    #[error(
-        "the exact solution could not be computed: on a 2D grid it is known for coefficients that are \
-         the same at all points"
-    )]
-    Coefficients,
     /// A 3D grid that sine transforms cannot solve.
     #[error(
         "the exact solution could not be computed: on a 3D grid the matrix must be symmetric along \
@@ -83,9 +81,10 @@ pub enum ExactError {
     /// The corrections did not vanish, or left a residual: the matrix is singular to working
     /// precision, or far from dominant.
     #[error(
-        "the exact solution could not be computed: its last correction was {change:.1e} of its \
+        "the exact solution could not be computed: its last correction was {} of its \
          size, so the matrix is close to singular or far from diagonally dominant; where \
-         |d| > |a| + |c| + |e| + |f| it is neither"
+         |d| > |a| + |c| + |e| + |f| it is neither",
+        two_digits(*.change)
     )]
     NotConverged {
         /// The size of the last correction, over the size of the solution.
@@ -164,6 +163,8 @@ enum ExactMethod<'a> {
     Lines(&'a Stencil),
     /// The same where every point has a row of its own.
     Rows(&'a Diffusion),
+    /// Conjugate gradients, on a 2D grid of such points.
+    Conjugate(&'a Diffusion),
     /// Sine transforms along all axes but one.
     Sine(sine::Elimination, &'a Stencil),
     /// Alternating directions.
@@ -176,7 +177,7 @@ impl<'a> ExactMethod<'a> {
         let stencil = match &problem.operator {
             Operator::Stencil(stencil) => stencil,
             Operator::PerPoint(rows) if shape.dim() == 1 => return Ok(Self::Rows(rows)),
-            Operator::PerPoint(_) => return Err(ExactError::Coefficients),
+            Operator::PerPoint(rows) => return Ok(Self::Conjugate(rows)),
             Operator::Csr(_) => return Err(ExactError::Matrix),
         };
         stencil.check(shape)?;
@@ -192,7 +193,7 @@ impl<'a> ExactMethod<'a> {
 
     /// Whether it comes to an end after some steps that do not depend on the matrix.
     fn is_direct(self) -> bool {
-        !matches!(self, Self::Alternating(_))
+        !matches!(self, Self::Alternating(_) | Self::Conjugate(_))
     }
 
     /// Arrays of the grid that it works in.
@@ -201,6 +202,7 @@ impl<'a> ExactMethod<'a> {
             Self::Lines(_) | Self::Rows(_) => 0,
             Self::Sine(..) => 1,
             Self::Alternating(_) => 3,
+            Self::Conjugate(_) => Conjugate::ARRAYS,
         }
     }
 
@@ -210,7 +212,7 @@ impl<'a> ExactMethod<'a> {
             Self::Lines(stencil) | Self::Sine(_, stencil) | Self::Alternating(stencil) => {
                 row_sum(stencil)
             }
-            Self::Rows(rows) => {
+            Self::Rows(rows) | Self::Conjugate(rows) => {
                 let points =
                     (0..shape.rows()).flat_map(|row| (0..shape.nx()).map(move |i| (i, row)));
                 points.fold(0.0, |most: f64, (i, row)| most.max(row_sum(&rows.row(i, row))))
@@ -223,7 +225,7 @@ impl<'a> ExactMethod<'a> {
     fn steps(self) -> usize {
         match self {
             Self::Lines(_) | Self::Rows(_) | Self::Sine(..) => 12,
-            Self::Alternating(_) => 200,
+            Self::Alternating(_) | Self::Conjugate(_) => 200,
         }
     }
 
@@ -236,6 +238,7 @@ impl<'a> ExactMethod<'a> {
                 ExactSolver::Lines(line)
             }
             Self::Rows(rows) => ExactSolver::Rows(rows, shape.nx()),
+            Self::Conjugate(rows) => ExactSolver::Conjugate(Conjugate::new(shape, rows)),
             Self::Sine(plan, stencil) => ExactSolver::Sine(Sine::new(plan, shape, stencil)),
             Self::Alternating(stencil) => {
                 ExactSolver::Alternating(Alternating::new(shape, stencil))
@@ -251,6 +254,7 @@ enum ExactSolver<'a> {
     Rows(&'a Diffusion, usize),
     Sine(Sine),
     Alternating(Alternating),
+    Conjugate(Conjugate),
 }
 
 impl ExactSolver<'_> {
@@ -261,6 +265,7 @@ impl ExactSolver<'_> {
             Self::Rows(rows, n) => solve_own_rows(rows, *n, values, cancel),
             Self::Sine(sine) => sine.solve(values, cancel),
             Self::Alternating(alternating) => alternating.solve(values, cancel),
+            Self::Conjugate(conjugate) => conjugate.solve(values, cancel),
         }
     }
 }

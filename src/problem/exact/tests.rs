@@ -1,7 +1,7 @@
 use super::{ExactError, exact, largest, residual, row_sum};
 use crate::grid::{Field, Shape};
 use crate::problem::{
-    Boundary, Conductivity, Diffusion, Problem, Source, Stencil, System, Weights,
+    Boundary, Conductivity, Diffusion, Jump, Operator, Problem, Source, Stencil, System, Weights,
 };
 use proptest::prelude::*;
 use std::f64::consts::PI;
@@ -31,13 +31,18 @@ fn plane(nx: usize, ny: usize) -> Shape {
 /// A u = b written out in full and eliminated with row exchanges, on one copy.
 fn dense(problem: &Problem) -> Vec<f64> {
     let Problem { shape, operator, rhs, boundary, .. } = problem;
-    let stencil = operator.stencil().unwrap();
     let [nx, ny, nz] = [shape.nx(), shape.ny(), shape.nz()];
+    let stencil_at = |i, row| match operator {
+        Operator::Stencil(stencil) => *stencil,
+        Operator::PerPoint(rows) => rows.row(i, row),
+        Operator::Csr(_) => panic!("a matrix has no grid"),
+    };
     let n = nx * ny * nz;
     let mut rows: Vec<Vec<f64>> = (0..n)
         .map(|k| {
             let [i, j, l] = [k % nx, k / nx % ny, k / (nx * ny)];
             let mut row = vec![0.0; n + 1];
+            let stencil = stencil_at(i, k / nx);
             row[k] = stencil.d;
             row[n] = rhs.at(nx, i, k / nx);
             let mut couple = |entry: f64, inside: Option<usize>, outside: f64| match inside {
@@ -259,6 +264,39 @@ fn follows_the_resistances_of_a_1d_grid() {
             let u = found.at(i, system);
             assert!((u - below / whole).abs() < 1e-12, "{u} {}", below / whole);
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Conductivities of four decades at random.
+    #[test]
+    fn coefficients_per_point_agree_with_dense_elimination(
+        (shape, exponents) in (1..=12_usize, 1..=12_usize).prop_flat_map(|(nx, ny)| {
+            (Just(plane(nx, ny)), prop::collection::vec(-2.0..2.0_f64, nx * ny))
+        }),
+        seed in any::<u64>(),
+    ) {
+        let values = exponents.iter().map(|exponent| 10.0_f64.powf(*exponent)).collect();
+        let rows = Diffusion::new(&shape, Conductivity::Array(values)).unwrap();
+        let problem = Problem {
+            operator: rows.into(),
+            rhs: Source::Random { seed },
+            ..problem(shape, Stencil::poisson(&shape))
+        };
+        assert_near(&solved(&problem).to_interior(), &dense(&problem), 1e-10);
+    }
+}
+
+/// `exact` verifies the residual itself.
+#[test]
+fn solves_two_materials() {
+    for (nx, ny, ratio) in [(128, 100, 1000.0), (7, 300, 1e-6), (64, 64, 1e9)] {
+        let shape = plane(nx, ny);
+        let jump = Conductivity::Jump(Jump { ratio, ..Jump::DEFAULT });
+        let operator = Diffusion::new(&shape, jump).unwrap().into();
+        solved(&Problem { operator, ..problem(shape, Stencil::poisson(&shape)) });
     }
 }
 
