@@ -67,6 +67,7 @@ mod clock;
 pub mod files;
 pub mod grid;
 pub mod lesson;
+mod number;
 pub mod picture;
 pub mod problem;
 mod random;

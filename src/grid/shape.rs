@@ -1,6 +1,7 @@
 //! The shape of a grid: its interior points, axis by axis.
 
 use super::Slice;
+use crate::number::two_digits;
 use std::fmt;
 use std::ops::Range;
 
@@ -34,7 +35,7 @@ pub enum ShapeError {
         field: &'static str,
     },
     /// More than any machine can address.
-    #[error("shape {shape} needs {:.1e} bytes, more than a machine can address", *.bytes as f64)]
+    #[error("shape {shape} needs {} bytes, more than a machine can address", two_digits(*.bytes as f64))]
     TooLarge {
         /// The shape as it was given.
         shape: String,

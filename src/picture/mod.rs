@@ -19,7 +19,7 @@ mod sweep;
 mod view;
 mod volume;
 
-pub use axis::number::{
+pub use crate::number::{
     counted, digits, grouped, number, parse_number, percent, rounded, seconds, two_digits,
 };
 pub use axis::scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};

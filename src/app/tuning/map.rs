@@ -4,7 +4,7 @@ use crate::app::state::command::{Command, OpenSetting, TuningOrder};
 use crate::app::tuning::results::MapResults;
 use crate::app::tuning::tip;
 use crate::picture::{
-    MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, counted, ink_on, number, ticks,
+    MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, bar_ticks, counted, ink_on, number,
 };
 use crate::run::{Milestone, SweepRow, TOLERANCE};
 use eframe::egui::{
@@ -264,7 +264,8 @@ fn bar(ui: &Ui, area: Rect, map: &SweepMap<'_>, value: MapValue) {
     let line = Stroke::new(1.0, ui.visuals().weak_text_color());
     painter.rect_stroke(bar, 0.0, line, StrokeKind::Outside);
     let (font, colour) = (TextStyle::Small.resolve(ui.style()), ui.visuals().text_color());
-    for tick in ticks(&map.scale, 7) {
+    let apart = f64::from(1.3 * font.size / bar.height());
+    for tick in bar_ticks(&map.scale, 7, apart) {
         let y = bar.bottom() - bar.height() * tick.position as f32;
         painter.hline(bar.right()..=bar.right() + 4.0, y, line);
         let at = egui::pos2(bar.right() + 6.0, y);

@@ -1,5 +1,4 @@
-//! Scales, the round values that mark them, and numbers as text.
+//! Scales, and the round values that mark them.
 
-pub(crate) mod number;
 pub(crate) mod scale;
 pub(crate) mod ticks;

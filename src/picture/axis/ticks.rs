@@ -1,8 +1,6 @@
 //! The round values that mark an axis.
 
-use crate::picture::axis::number::{
-    exponent_of, fixed, number, power_of_ten, scientific, superscript, two_digits,
-};
+use crate::number::{exponent_of, fixed, number, power_of_ten, scientific, two_digits};
 use crate::picture::axis::scale::{SYMMETRIC_THRESHOLD, Scale, ScaleKind};
 
 /// A mark on an axis or a colour bar.
@@ -14,39 +12,72 @@ pub struct Tick {
     pub label: String,
 }
 
+/// How the marks of an axis are written: all of them in one way.
+#[derive(Clone, Copy, PartialEq)]
+enum Notation {
+    /// As numbers are anywhere.
+    Plain,
+    /// As powers of ten but for 1 to 10, where one mark would be very small or very large.
+    Powers,
+}
+
+impl Notation {
+    fn of(values: &[f64]) -> Self {
+        let is_plain = |value: &f64| *value == 0.0 || (0.009_99..99_999.5).contains(&value.abs());
+        if values.iter().all(is_plain) { Self::Plain } else { Self::Powers }
+    }
+
+    fn label(self, value: f64) -> String {
+        if self == Self::Plain || value == 0.0 || (0.999..11.0).contains(&value.abs()) {
+            number(value)
+        } else {
+            scientific(value, 1, true)
+        }
+    }
+}
+
 /// At most `most` marks at round values, in rising order, evenly legible: 1–2–5 steps on a linear
 /// scale, powers of ten on a log scale (with 2 and 5 between them where there is room and few
 /// decades), zero and powers of ten on a symmetric one.
 pub fn ticks(scale: &Scale, most: usize) -> Vec<Tick> {
+    marks(scale, most).0
+}
+
+fn marks(scale: &Scale, most: usize) -> (Vec<Tick>, Notation) {
     let most = most.max(2);
     let range = scale.range();
     let (lo, hi) = (range.lo(), range.hi());
     let values = match scale.kind() {
-        ScaleKind::Linear => return linear_ticks(lo, hi, most),
+        ScaleKind::Linear => return (linear_ticks(lo, hi, most), Notation::Plain),
         ScaleKind::Log => log_values(lo, hi, most),
         ScaleKind::Symmetric => symmetric_values(scale, hi, most),
     };
+    let tick = |value: f64, label: String| Tick { position: scale.position(value), label };
     if values.len() < 2 {
         // Less than a decade, without two round values in it.
-        return linear_values(lo, hi, most)
-            .map(|(value, label)| Tick { position: scale.position(value), label })
-            .collect();
+        let marks = linear_values(lo, hi, most).map(|(value, label)| tick(value, label));
+        return (marks.collect(), Notation::Plain);
     }
-    let power = |value: f64| power_label(value).unwrap_or_else(|| number(value));
-    values
-        .into_iter()
-        .map(|value| Tick { position: scale.position(value), label: power(value) })
-        .collect()
+    let notation = Notation::of(&values);
+    (values.into_iter().map(|value| tick(value, notation.label(value))).collect(), notation)
 }
 
 /// The marks of a colour bar: those of its scale, and its ends, rounded to two digits, where no other mark
 /// is nearer than `apart`, a part of the bar's length.
 pub fn bar_ticks(scale: &Scale, most: usize, apart: f64) -> Vec<Tick> {
-    let mut marks = ticks(scale, most);
+    let (mut marks, notation) = marks(scale, most);
+    if apart > 0.4 {
+        // There is room for the ends alone.
+        marks.clear();
+    }
     let range = scale.range();
     for (position, value) in [(0.0, range.lo()), (1.0, range.hi())] {
         if marks.iter().all(|mark| (mark.position - position).abs() >= apart) {
-            marks.push(Tick { position, label: two_digits(value) });
+            let label = match notation {
+                Notation::Plain => two_digits(value),
+                Notation::Powers => notation.label(value),
+            };
+            marks.push(Tick { position, label });
         }
     }
     marks.sort_by(|a, b| a.position.total_cmp(&b.position));
@@ -144,21 +175,6 @@ fn symmetric_values(scale: &Scale, hi: f64, most: usize) -> Vec<f64> {
     vec![-edge, 0.0, edge]
 }
 
-/// `10⁻⁴` for a power of ten, `2×10³` for a few times one.
-fn power_label(value: f64) -> Option<String> {
-    if value == 0.0 {
-        return None;
-    }
-    let exponent = exponent_of(value * (1.0 + 1e-9));
-    let mantissa = (value.abs() / power_of_ten(exponent)).round();
-    let label = match exponent {
-        0 | 1 => number(value.abs()),
-        _ if mantissa == 1.0 => format!("10{}", superscript(exponent)),
-        _ => format!("{mantissa}×10{}", superscript(exponent)),
-    };
-    Some(if value < 0.0 { format!("−{label}") } else { label })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,10 +192,25 @@ mod tests {
         assert_eq!(labels(ScaleKind::Linear, 0.0, 3e-7, 4), "0 1×10⁻⁷ 2×10⁻⁷ 3×10⁻⁷");
         assert_eq!(labels(ScaleKind::Log, 1e-4, 1.0, 8), "10⁻⁴ 10⁻³ 10⁻² 10⁻¹ 1");
         assert_eq!(labels(ScaleKind::Log, 1e-9, 1e3, 5), "10⁻⁹ 10⁻⁶ 10⁻³ 1 10³");
-        assert_eq!(labels(ScaleKind::Log, 1e3, 3e4, 8), "10³ 2×10³ 5×10³ 10⁴ 2×10⁴");
+        assert_eq!(labels(ScaleKind::Log, 1e3, 3e4, 8), "1,000 2,000 5,000 10,000 20,000");
         assert_eq!(labels(ScaleKind::Log, 1.2, 1.9, 5), "1.2 1.4 1.6 1.8");
+        assert_eq!(labels(ScaleKind::Log, 1e5, 1e6, 5), "10⁵ 2×10⁵ 5×10⁵ 10⁶");
         assert_eq!(labels(ScaleKind::Symmetric, -1.0, 1.0, 5), "−1 0 1");
         assert_eq!(labels(ScaleKind::Symmetric, -3.0, 3.0, 9).split(' ').count() % 2, 1);
+    }
+
+    /// Marks and ends of a bar are written in one way: never 0.18 beside 10⁻¹.
+    #[test]
+    fn an_axis_has_one_notation() {
+        let of = |lo, hi| {
+            let scale = Scale::new(ScaleKind::Log, Range::new(lo, hi));
+            let marks = bar_ticks(&scale, 7, 0.02);
+            marks.into_iter().map(|tick| tick.label).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(of(1.2e-4, 0.18), "1.2×10⁻⁴ 10⁻³ 10⁻² 10⁻¹ 1.8×10⁻¹");
+        assert_eq!(of(0.12, 7700.0), "0.12 1 10 100 1,000 7,700");
+        assert_eq!(of(252.0, 4271.0), "250 500 1,000 2,000 4,300");
+        assert_eq!(of(3e-6, 7.5), "3×10⁻⁶ 10⁻⁵ 10⁻⁴ 10⁻³ 10⁻² 10⁻¹ 1 7.5");
     }
 
     #[test]

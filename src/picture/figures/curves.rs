@@ -1,7 +1,7 @@
 //! How the residual of runs falls.
 
 use crate::grid::{Need, Shape};
-use crate::picture::axis::number::number;
+use crate::number::number;
 use crate::picture::axis::scale::ScaleKind;
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::figures::run_colour::run_colour;

@@ -1,7 +1,7 @@
 //! The inside of a cycle: one tile with its halo, or all tiles of a 1D grid.
 
 use crate::grid::{Need, Shape};
-use crate::picture::axis::number::grouped;
+use crate::number::grouped;
 use crate::picture::axis::scale::{Range, Scale, ScaleKind};
 use crate::picture::colour::map::ColourMap;
 use crate::picture::colour::paint::Samples;

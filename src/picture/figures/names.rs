@@ -1,7 +1,7 @@
 //! Runs and values as titles and legends name them.
 
 use crate::grid::Shape;
-use crate::picture::axis::number::{counted, grouped, number};
+use crate::number::{counted, grouped, number};
 use crate::picture::axis::scale::ScaleKind;
 use crate::problem::matrix::Ordering;
 use crate::run::{FieldKind, InitialGuess, MethodName, ProblemKind, RunSpec};

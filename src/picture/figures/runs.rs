@@ -1,7 +1,7 @@
 //! Several runs as a table: how far they are, and how long they took.
 
 use crate::grid::Need;
-use crate::picture::axis::number::{grouped, seconds};
+use crate::number::{grouped, seconds};
 use crate::picture::draw::canvas::{Anchor, Stroke, Style};
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::draw::layout::{Head, Layout};

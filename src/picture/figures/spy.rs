@@ -1,7 +1,7 @@
 //! Where the entries of a sparse matrix lie.
 
 use crate::grid::{AxisTiling, Need};
-use crate::picture::axis::number::{counted, grouped};
+use crate::number::{counted, grouped};
 use crate::picture::colour::theme::{Rgb, Theme};
 use crate::picture::draw::canvas::{Anchor, Stroke, round};
 use crate::picture::draw::drawing::Drawing;

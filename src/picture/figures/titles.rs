@@ -1,6 +1,6 @@
 //! What is written above a figure, and above or beside each run in it.
 
-use crate::picture::axis::number::{counted, grouped, rounded};
+use crate::number::{counted, grouped, rounded};
 use crate::picture::figures::names::{distinguish, problem_title};
 use crate::picture::view::spec::ViewSpec;
 use crate::run::{RunSpec, Snapshot, reduction};

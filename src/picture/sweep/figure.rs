@@ -1,6 +1,6 @@
 //! Figures of a sweep: the map of k × overlap, and the papers' charts.
 
-use crate::picture::axis::number::{number, rounded};
+use crate::number::{number, rounded};
 use crate::picture::draw::layout::{Head, Layout, Page};
 use crate::picture::sweep::charts::charts;
 use crate::picture::sweep::data::SweepData;

@@ -3,7 +3,7 @@
 //!
 //! The figure that is saved and the window's map are both drawn from this.
 
-use crate::picture::axis::number::number;
+use crate::number::number;
 use crate::picture::axis::scale::{Range, Scale, ScaleKind};
 use crate::picture::colour::map::{COLOURS, ColourMap};
 use crate::picture::sweep::data::SweepData;

@@ -1,11 +1,11 @@
 //! The figure of a map of k × overlap.
 
-use crate::picture::axis::ticks::{Tick, ticks};
+use crate::picture::axis::ticks::{Tick, bar_ticks};
 use crate::picture::colour::map::COLOURS;
 use crate::picture::draw::canvas::{Anchor, Canvas, Stroke, Style, round};
 use crate::picture::draw::layout::{Area, Head, Layout, room_for};
 use crate::picture::draw::text::{Weight, width};
-use crate::picture::plot::heat_map::draw_pixels;
+use crate::picture::plot::heat_map::{BAR_APART, draw_pixels};
 use crate::picture::sweep::map::{MAP_COLOURS, SweepMap, ink_on};
 use crate::picture::view::figure_spec::FigureSpec;
 
@@ -30,7 +30,8 @@ impl MapFigure<'_> {
         let top = head.height.max(margin + 0.5 * unit);
         let room_down = (h - top - margin - layout.x_axis_height("overlap")).floor().max(8.0);
         let y_ticks = listed(self.map.ks, room_for(room_down, 1.6 * unit, 40));
-        let bar_ticks = ticks(scale, room_for(room_down, 2.6 * unit, 12));
+        let most = room_for(room_down, 2.6 * unit, 12);
+        let bar_ticks = bar_ticks(scale, most, BAR_APART * unit / room_down);
         let mark = layout.mark() + layout.gap() + layout.hairline();
         let left = layout.upright_label_width("k") + layout.widest(&y_ticks) + mark;
         let (bar_width, bar_gap) = ((1.1 * unit).round(), (1.3 * unit).round());
@@ -234,7 +235,7 @@ mod tests {
             }
         }
         let svg = draw(&rows, SweepFigure::Map, [1200, 900]);
-        assert!(svg.contains("Cycles to 1×10⁻⁴"), "{svg}");
+        assert!(svg.contains("Cycles to 10⁻⁴"), "{svg}");
         // A cell shows the best of its tiles, and so does that of the fewest cycles.
         let count = rows.iter().filter_map(|row| Some(row.cycles?.count)).min().unwrap();
         assert!(svg.contains(&format!(">{count}</text>")), "its value stands in the cell: {svg}");

@@ -9,6 +9,7 @@ mod tests;
 
 use crate::clock::Instant;
 use crate::grid::Field;
+use crate::number::two_digits;
 use crate::run::history::{History, Record};
 use crate::run::plan::{Plan, Stop};
 use crate::run::spec::StopRule;
@@ -59,7 +60,8 @@ pub enum Divergence {
     },
     /// The residual keeps growing.
     #[error(
-        "the residual has grown for {GROWING_CYCLES} consecutive cycles, to {ratio:.1e} times that of the initial guess, at cycle {cycle}{hint}"
+        "the residual has grown for {GROWING_CYCLES} consecutive cycles, to {} times that of the initial guess, at cycle {cycle}{hint}",
+        two_digits(*.ratio)
     )]
     Growing {
         /// In which cycle.

@@ -1,7 +1,8 @@
-//! Numbers as text.
+//! Numbers as text, in messages, in the window and in figures.
 
 /// A value with up to four significant digits: `0.0312`, `12,346`, `−1.25×10⁻⁷`. Whole numbers
-/// below a million keep all of theirs. The minus sign is a real one.
+/// below a million keep all of theirs, and powers of ten below 0.01 are written as such: `10⁻⁴`. The
+/// minus sign is a real one.
 pub fn number(value: f64) -> String {
     if value.is_nan() {
         return "no value".to_owned();
@@ -19,7 +20,11 @@ pub fn number(value: f64) -> String {
     if !(0.000_999_95..99_999.5).contains(&size) {
         return scientific(value, 3, true);
     }
-    let decimals = (3 - exponent_of(value)).clamp(0, 9) as usize;
+    let exponent = exponent_of(value);
+    if exponent < -2 && size == power_of_ten(exponent) {
+        return scientific(value, 0, true);
+    }
+    let decimals = (3 - exponent).clamp(0, 9) as usize;
     let text = fixed(value, decimals);
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -45,7 +50,7 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     text
 }
 
-/// `1.25×10⁻⁷`; `trim` drops zeros at the end of the mantissa.
+/// `1.25×10⁻⁷`; `trim` drops zeros at the end of the mantissa, and a mantissa of 1: `10⁻⁷`.
 pub(crate) fn scientific(value: f64, digits: usize, trim: bool) -> String {
     let text = format!("{:.digits$e}", value.abs());
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -55,7 +60,8 @@ pub(crate) fn scientific(value: f64, digits: usize, trim: bool) -> String {
         mantissa
     };
     let sign = if value < 0.0 { "−" } else { "" };
-    format!("{sign}{mantissa}×10{}", superscript(exponent.parse().unwrap_or(0)))
+    let factor = if trim && mantissa == "1" { String::new() } else { format!("{mantissa}×") };
+    format!("{sign}{factor}10{}", superscript(exponent.parse().unwrap_or(0)))
 }
 
 /// An exponent in superscript digits.
@@ -122,6 +128,12 @@ pub fn parse_number(text: &str) -> Option<f64> {
             .map_or(letter, |digit| char::from_digit(digit as u32, 10).unwrap_or(letter)),
     };
     let text = text.trim().replace("×10", "e").replace(',', "");
+    // A power of ten by itself: 10⁻⁴.
+    let power = text.trim_start_matches(['-', '−']).strip_prefix("10");
+    let text = match power.filter(|power| power.starts_with(|letter| plain(letter) != letter)) {
+        Some(power) => format!("{}1e{power}", &text[..text.len() - power.len() - 2]),
+        None => text,
+    };
     text.chars().map(plain).collect::<String>().parse().ok()
 }
 
@@ -160,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_number_is_read_as_it_is_written() {
-        for value in [1e-4, 0.05, -1.25e-7, 12_346.0, 0.0] {
+        for value in [1e-4, -1e-9, 1e12, 0.05, -1.25e-7, 12_346.0, 10.0, 0.0] {
             assert_eq!(parse_number(&number(value)), Some(value));
         }
         assert_eq!(parse_number(" 1.0e-4 "), Some(1e-4));
@@ -175,16 +187,18 @@ mod tests {
             (1.0, "1"),
             (-2.5, "−2.5"),
             (0.031_25, "0.03125"),
-            (0.000_1, "1×10⁻⁴"),
+            (0.000_1, "10⁻⁴"),
+            (0.001, "10⁻³"),
+            (0.002, "0.002"),
             (1.25e-7, "1.25×10⁻⁷"),
             (5888.0, "5,888"),
             (65_536.0, "65,536"),
             (12_345.678, "12,346"),
-            (1e9, "1×10⁹"),
+            (1e9, "10⁹"),
             (-3.5e12, "−3.5×10¹²"),
             (f64::NAN, "no value"),
             (f64::NEG_INFINITY, "−∞"),
-            (99_999.7, "1×10⁵"),
+            (99_999.7, "10⁵"),
             (1.000_04, "1"),
         ];
         for (value, text) in cases {
