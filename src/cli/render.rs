@@ -119,7 +119,7 @@ pub struct Render {
     #[arg(long = "probe", value_name = "I,J", help_heading = "Figure", value_parser = values::point)]
     probes: Vec<[usize; 2]>,
     /// The tile that is followed through a cycle (--kind inside), counted from the left and from the
-    /// top; all for all tiles in 1D [default: 0,0]
+    /// top; all for all tiles in 1D [default: 1,1]
     #[arg(long, value_name = "A,B | all", help_heading = "Figure", value_parser = values::follow)]
     follow: Option<Follow>,
     /// The number of subiterations of the next cycle (--kind inside) [default: 4]

@@ -12,7 +12,7 @@ pub const TESTS: &[(&str, fn())] = &[
 ];
 
 /// Puts the pointer on a slider, and grabs it.
-fn grab(window: &mut Window, slider: &str, part: f32) {
+pub fn grab(window: &mut Window, slider: &str, part: f32) {
     let at = place(window, slider, part);
     window.harness.hover_at(at);
     window.harness.drag_at(at);
@@ -26,7 +26,7 @@ fn place(window: &Window, slider: &str, part: f32) -> Pos2 {
 
 /// Moves the pointer, and waits for the picture with that setting. In no frame on the way is the
 /// map empty, or at fewer sweeps.
-fn notch(window: &mut Window, slider: &str, part: f32, sweeps: &str) {
+pub fn notch(window: &mut Window, slider: &str, part: f32, sweeps: &str) {
     let before = picture(window);
     let at = place(window, slider, part);
     window.harness.hover_at(at);
@@ -48,7 +48,7 @@ fn picture(window: &Window) -> Vec<String> {
 }
 
 /// The labels of the colour bar, which stand for its range.
-fn range(window: &Window) -> Vec<String> {
+pub fn range(window: &Window) -> Vec<String> {
     let map = window.rect(Role::Image, "Heat map of the residual");
     let bar = window.painted().into_iter().filter(|painted| {
         painted.rect.left() > map.right() && map.y_range().contains(painted.rect.center().y)

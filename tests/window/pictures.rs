@@ -1,5 +1,6 @@
 //! Pictures of the window.
 
+use crate::drag::{grab, notch};
 use crate::driver::{Painted, USUAL, Window};
 use crate::lessons;
 use crate::panes::view;
@@ -49,6 +50,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("probes_light", probes_light),
     ("tuning_map_dark", tuning_map_dark),
     ("tuning_map_light", tuning_map_light),
+    ("tuning_predicted_dark", tuning_predicted_dark),
+    ("tuning_predicted_light", tuning_predicted_light),
     ("tuning_papers", tuning_papers),
     ("tuning_tiles", tuning_tiles),
     ("smallest", smallest),
@@ -56,6 +59,12 @@ pub const TESTS: &[(&str, fn())] = &[
     ("time_travel_line", time_travel_line),
     ("pinned_runs", pinned_runs),
     ("pinned_runs_light", pinned_runs_light),
+    ("wipe_dark", wipe_dark),
+    ("wipe_light", wipe_light),
+    ("held_dark", held_dark),
+    ("held_light", held_light),
+    ("refused_dark", refused_dark),
+    ("refused_light", refused_light),
     ("side_by_side", side_by_side),
     ("difference", difference),
     ("side_by_side_line", side_by_side_line),
@@ -415,6 +424,14 @@ fn tuning_map_light() {
     compare(&mut crate::tuning::measured(USUAL, Theme::Light), "tuning_map_light");
 }
 
+fn tuning_predicted_dark() {
+    compare(&mut crate::tuning::predicted(Theme::Dark), "tuning_predicted_dark");
+}
+
+fn tuning_predicted_light() {
+    compare(&mut crate::tuning::predicted(Theme::Light), "tuning_predicted_light");
+}
+
 fn tuning_papers() {
     let mut window = crate::tuning::tuning(USUAL, Theme::Light);
     window.settle();
@@ -604,6 +621,48 @@ fn compared(how: &str, theme: Theme) -> Window {
         window.is_captioned("A", 30) || window.says("A (overlap 0, cycle 30)")
     });
     window
+}
+
+fn wipe_dark() {
+    compare_panes(&mut compared("wipe", Theme::Dark), "wipe_dark", &["Heat map"]);
+}
+
+fn wipe_light() {
+    compare_panes(&mut compared("wipe", Theme::Light), "wipe_light", &["Heat map"]);
+}
+
+/// While the overlap is dragged, the map is shown at equally many sweeps and in the same range.
+fn held(theme: Theme) -> Window {
+    let mut window = after(30, USUAL, theme, RunSpec::default());
+    grab(&mut window, "Overlap", 0.0);
+    notch(&mut window, "Overlap", 0.3, "· 480 sweeps");
+    window
+}
+
+fn held_dark() {
+    compare_panes(&mut held(Theme::Dark), "held_dark", &["Heat map"]);
+}
+
+fn held_light() {
+    compare_panes(&mut held(Theme::Light), "held_light", &["Heat map"]);
+}
+
+/// A run that cannot begin says why on the empty map.
+fn refused(theme: Theme) -> Window {
+    let mut run = RunSpec::default();
+    run.method.tile = vec![32];
+    run.method.overlap = vec![3];
+    let mut window = Window::sized(USUAL, theme, Some(run));
+    window.until_text("overlap 3 is odd");
+    window
+}
+
+fn refused_dark() {
+    compare_panes(&mut refused(Theme::Dark), "refused_dark", &["Heat map"]);
+}
+
+fn refused_light() {
+    compare_panes(&mut refused(Theme::Light), "refused_light", &["Heat map"]);
 }
 
 fn side_by_side() {

@@ -1,6 +1,7 @@
 //! Pinned runs: pinning, comparing, tables and unpinning.
 
 use crate::controls::{line, small};
+use crate::drag::range;
 use crate::driver::Window;
 use eframe::egui::{Key, accesskit::Role};
 
@@ -219,8 +220,12 @@ fn a_difference_from_itself_is_zero() {
 fn a_key_flips() {
     let mut window = two();
     assert!(window.captions("A").is_empty());
+    let before = range(&window);
+    assert!(before.len() > 1, "{before:?}");
     window.harness.key_down(Key::F);
     window.until_captioned("A", 6);
+    // Equal values keep their colours.
+    assert_eq!(range(&window), before);
     window.harness.key_up(Key::F);
     window.until("back", |window| window.captions("A").is_empty());
 }

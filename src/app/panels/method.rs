@@ -4,7 +4,7 @@ use crate::app::panels::backend::Backends;
 use crate::app::panels::{schematic, streaming};
 use crate::app::state::command::Command;
 use crate::app::state::session::Session;
-use crate::app::widgets::labels::{named, typed};
+use crate::app::widgets::labels::{explained, named, typed};
 use crate::app::widgets::rows::{heading, row};
 use crate::grid::{AXIS_NAMES, Precision};
 use crate::lesson::Control;
@@ -174,8 +174,8 @@ fn iteration(ui: &mut Ui, method: &mut MethodSpec, is_matrix: bool) {
             for name in MethodName::ALL {
                 let takes = !(is_matrix && name.is_streaming());
                 let entry = Button::selectable(method.name == name, name.label());
-                let entry = ui.add_enabled(takes, entry).on_hover_text(explained(name));
-                let entry = entry.on_disabled_hover_text("A matrix has no planes.");
+                let about = if takes { about_method(name) } else { "A matrix has no planes." };
+                let entry = explained(ui.add_enabled(takes, entry), about);
                 if entry.clicked() {
                     method.set_name(name);
                 }
@@ -185,7 +185,7 @@ fn iteration(ui: &mut Ui, method: &mut MethodSpec, is_matrix: bool) {
     });
 }
 
-fn explained(name: MethodName) -> &'static str {
+fn about_method(name: MethodName) -> &'static str {
     match name {
         MethodName::Classic => "Jacobi's iteration: a cycle is one sweep over the whole grid.",
         MethodName::Hierarchical => "k sweeps inside every tile while its halo stays frozen.",

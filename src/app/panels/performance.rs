@@ -128,7 +128,7 @@ fn tiles(ui: &mut Ui, session: &Session) {
 /// The speed of the solver. Values that are not known yet keep their place.
 fn speed(ui: &mut Ui, report: Option<&Report>) {
     let rate = report.and_then(|report| report.cycles_per_second);
-    let about = "Solver time per cycle, with its norms. Observing the iterate is not counted.";
+    let about = "Solver time per cycle, with its norms, measured while the window and other runs share the machine. Observing the iterate is not counted.";
     row(ui, "Time per cycle", about, |ui| ui.label(known(rate.map(|rate| seconds(1.0 / rate)))));
     let about = "Point updates kept per second of solver time: k per cycle for every point.";
     let points = report.and_then(points_per_second);

@@ -230,6 +230,9 @@ fn hot_box(ui: &mut Ui, problem: &mut ProblemSpec) {
             let known = problem.hot_box.map(|hot| HotBox { value, ..hot });
             problem.hot_box = known.or(own);
         }
+    });
+    let about = "Which part of the plate is hot.";
+    row(ui, "Extent", about, |ui| {
         let is_articles = problem.hot_box == Some(HotBox::ARTICLE);
         let button = ui.selectable_label(is_articles, "Article's");
         let about = "The article's start: 100 on |i − N/2| ≤ N/10 along each axis, where N points include the boundary.";

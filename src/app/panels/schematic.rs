@@ -4,6 +4,7 @@
 use crate::app::state::session::Session;
 use crate::app::widgets::theme;
 use crate::grid::AxisTiling;
+use crate::picture::number;
 use crate::problem::{Operator, Stencil};
 use crate::run::{MethodName, Report};
 use eframe::egui::{
@@ -13,7 +14,12 @@ use eframe::egui::{
 
 /// Height of a tile and of the drawing, in points.
 const BAR: f32 = 17.0;
-const HEIGHT: f32 = 2.0 * BAR + 22.0;
+const HEIGHT: f32 = 2.0 * BAR + 42.0;
+
+/// The samples before the words of the key, their gap and that between entries, in points.
+const SAMPLE: [f32; 2] = [11.0, 9.0];
+const SAMPLE_GAP: f32 = 3.0;
+const ENTRY_GAP: f32 = 9.0;
 
 /// The least width of a halo on the screen, in points.
 const HALO: f32 = 3.0;
@@ -77,7 +83,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
         let about = format!("Two neighbouring tiles. {sentence}");
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &about));
         response.on_hover_text(
-            "A section through two neighbouring tiles. Solid: points that a tile owns and writes back. Light: points that it computes and drops. Hatched: points that are stale after a cycle. The dark cell is the frozen halo.",
+            "A section through two neighbouring tiles. A tile computes all of its points; it writes back those that it owns and drops the others. Hatched points are stale after a cycle. The halo is frozen during the cycle. The dashed line is the tile border, in the middle of the overlap.",
         );
         draw(ui, rect, axis, k);
         ui.add(Label::new(RichText::new(sentence).small()).wrap());
@@ -86,7 +92,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     let update = problem.and_then(|problem| match &problem.operator {
         Operator::Stencil(stencil) => Some((
             formula(stencil),
-            "The update of Jacobi's iteration, with the numbers of this problem; d is the diagonal of the matrix. A cycle applies it k times in every tile.",
+            "The update of Jacobi's iteration, with the numbers of this problem: b is divided by the diagonal of the matrix. A cycle applies it k times in every tile.",
         )),
         Operator::PerPoint(_) => Some((
             per_point_formula(problem.shape.dim()).to_owned(),
@@ -134,14 +140,14 @@ fn formula(stencil: &Stencil) -> String {
     if !there.is_empty() && weights.clone().all(alike) {
         let sum: Vec<_> = there.iter().map(|(name, _)| *name).collect();
         let count = 1.0 / weights.clone().next().unwrap_or(1.0);
-        return format!("u ← b/d + ({}) / {}", sum.join(" + "), trimmed(count));
+        return format!("u ← b / {} + ({}) / {}", number(d), sum.join(" + "), trimmed(count));
     }
     let terms: Vec<_> = there
         .iter()
         .zip(weights.clone())
         .map(|((name, _), w)| format!("{} {name}", trimmed(w)))
         .collect();
-    format!("u ← b/d + {}", terms.join(" + ")).replace("+ −", "− ")
+    format!("u ← b / {} + {}", number(d), terms.join(" + ")).replace("+ −", "− ")
 }
 
 /// The update where every point has coefficients of its own.
@@ -200,10 +206,40 @@ fn draw(ui: &Ui, rect: Rect, axis: &AxisTiling, k: usize) {
         painter.text(egui::pos2(x, foot), align, text, font.clone(), colour);
     };
     let weak = ui.visuals().weak_text_color();
-    label(rect.left(), Align2::LEFT_TOP, "owned", theme::curve(ui, 0));
-    let at = border.clamp(rect.left() + 74.0, rect.right() - 74.0);
-    label(at, Align2::CENTER_TOP, "tile border", weak);
-    label(rect.right(), Align2::RIGHT_TOP, "owned", theme::curve(ui, 1));
+    label(rect.left(), Align2::LEFT_TOP, "left tile", theme::curve(ui, 0));
+    label(rect.right(), Align2::RIGHT_TOP, "right tile", theme::curve(ui, 1));
+    let overlap = [sections[1].computed[0], sections[0].computed[1]].map(place);
+    let line = Stroke::new(1.0, weak);
+    painter.hline(overlap[0]..=overlap[1], foot - 2.0, line);
+    for end in overlap {
+        painter.vline(end, foot - 5.0..=foot, line);
+    }
+    let at = border.clamp(rect.left() + 88.0, rect.right() - 88.0);
+    label(at, Align2::CENTER_TOP, &format!("overlap {}", axis.overlap()), weak);
+    key(ui, Rect::from_min_max(egui::pos2(rect.left(), foot + 18.0), rect.max));
+}
+
+/// What the parts of a tile are called.
+fn key(ui: &Ui, room: Rect) {
+    let (ink, tile) = (ui.visuals().text_color(), theme::curve(ui, 0));
+    let font = TextStyle::Small.resolve(ui.style());
+    let mut left = room.left();
+    for (name, fill, is_stale) in [
+        ("owned", tile.gamma_multiply(0.75), false),
+        ("only computed", tile.gamma_multiply(0.25), false),
+        ("stale", tile.gamma_multiply(0.25), true),
+        ("halo", ink, false),
+    ] {
+        let corner = egui::pos2(left, room.top() + 2.0);
+        let sample = Rect::from_min_size(corner, SAMPLE.into());
+        ui.painter().rect_filled(sample, 0.0, fill);
+        if is_stale {
+            hatch(ui, sample, ui.visuals().error_fg_color);
+        }
+        let at = egui::pos2(sample.right() + SAMPLE_GAP, room.top());
+        let text = ui.painter().text(at, Align2::LEFT_TOP, name, font.clone(), ink);
+        left = text.right() + ENTRY_GAP;
+    }
 }
 
 /// Strokes over a part of a tile.
@@ -256,9 +292,9 @@ mod tests {
     fn the_formula_has_the_numbers_of_the_stencil() {
         let shape = Shape::grid_2d(8, 8).unwrap();
         let poisson = formula(&Stencil::poisson(&shape));
-        assert_eq!(poisson, "u ← b/d + (u(i−1) + u(i+1) + u(j−1) + u(j+1)) / 4");
+        assert_eq!(poisson, "u ← b / 324 + (u(i−1) + u(i+1) + u(j−1) + u(j+1)) / 4");
         let stencil = Stencil { d: 4.0, a: -1.5, c: -0.5, e: -1.0, f: 1.0, ..Stencil::default() };
         let other = formula(&stencil);
-        assert_eq!(other, "u ← b/d + 0.375 u(i−1) + 0.125 u(i+1) + 0.25 u(j−1) − 0.25 u(j+1)");
+        assert_eq!(other, "u ← b / 4 + 0.375 u(i−1) + 0.125 u(i+1) + 0.25 u(j−1) − 0.25 u(j+1)");
     }
 }

@@ -26,6 +26,9 @@ const NARROW: f32 = 1220.0;
 /// From this width on, in points, the toolbar has room for all of its words.
 const ROOMY: f32 = 1360.0;
 
+/// Room for the achieved rate, in points.
+const REACHED_WIDTH: f32 = 74.0;
+
 /// What the toolbar shows of the run.
 #[derive(Clone, Copy)]
 pub struct RunStatus<'a> {
@@ -57,7 +60,7 @@ pub fn ui(
         }
         presets(ui, session, if narrow { 104.0 } else { 190.0 }, commands);
         ui.separator();
-        transport(ui, session, report, commands);
+        transport(ui, session, run, commands);
         ui.separator();
         ui.label(progress(report, narrow, roomy))
             .on_hover_text("The cycle that is shown, and the sweeps up to it: k per cycle.");
@@ -136,7 +139,8 @@ fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Comman
     named(response.response, "Problem").on_hover_text(actions::menu_tooltip("Problem", about));
 }
 
-fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
+fn transport(ui: &mut Ui, session: &Session, run: RunStatus<'_>, commands: &mut Vec<Command>) {
+    let RunStatus { report, reached, waits } = run;
     let finished = session.is_finished(report);
     let going = session.running && !finished;
     let (travel, latest) = (session.travel, report.map_or(0, |report| report.latest.cycle));
@@ -189,8 +193,20 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
         }
     });
     named(response.response, "Speed").on_hover_text(
-        "Cycles per second, of the run and of replays. The achieved rate is shown on the right.",
+        "Cycles per second, of the run and of replays. The achieved rate is shown beside it.",
     );
+    let is_timed = travel.playing || (session.pace.is_some() && going);
+    let rate = match reached {
+        Some(rate) if is_timed && !waits => cycles_per_second(rate),
+        _ => String::new(),
+    };
+    // Always as wide, so that nothing moves when it appears.
+    let size = egui::vec2(REACHED_WIDTH, ui.spacing().interact_size.y);
+    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+        ui.set_min_width(REACHED_WIDTH);
+        ui.add(Label::new(RichText::new(rate).weak()).truncate())
+            .on_hover_text("The achieved rate.");
+    });
 }
 
 /// The cycles and sweeps of what is shown. Large numbers of sweeps are left out where there is no room.
@@ -251,9 +267,22 @@ fn what_is_left(report: &Report) -> Option<String> {
     ))
 }
 
-/// The state of the run. At a chosen speed, or in a replay, `reached` is how many cycles per second are
-/// shown.
-fn status(ui: &mut Ui, session: &Session, RunStatus { report, reached, waits }: RunStatus<'_>) {
+/// What is said of an earlier cycle that is shown, the long text first.
+fn earlier(report: &Report) -> [String; 2] {
+    let short = format!("of {}", grouped(report.latest.cycle));
+    let residual = report.observation.norms.residual;
+    let long = residual.map_or_else(
+        || short.clone(),
+        |residual| {
+            let residual = two_digits(reduction(residual.l2, report.start_residual));
+            format!("{short} · residual {residual}")
+        },
+    );
+    [long, short]
+}
+
+/// The state of the run at the cycle that is shown.
+fn status(ui: &mut Ui, session: &Session, RunStatus { report, waits, .. }: RunStatus<'_>) {
     let Some(report) = report else {
         return;
     };
@@ -263,11 +292,10 @@ fn status(ui: &mut Ui, session: &Session, RunStatus { report, reached, waits }: 
         );
         return;
     }
-    let is_running = report.phase == Phase::Running;
-    if session.travel.playing || (is_running && session.pace.is_some()) {
-        let rate = reached.map_or_else(|| "…".to_owned(), rounded);
-        let about = "The achieved rate; the chosen speed is shown next to Reset.";
-        ui.label(RichText::new(format!("{rate} cycles/s")).weak()).on_hover_text(about);
+    if session.travel.earlier(report.latest.cycle).is_some() {
+        let about = format!("The run is at cycle {}.", grouped(report.latest.cycle));
+        let text = fitting(ui, earlier(report));
+        ui.add(Label::new(RichText::new(text).weak()).truncate()).on_hover_text(about);
         return;
     }
     let text = match &report.phase {

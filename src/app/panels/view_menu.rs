@@ -32,7 +32,8 @@ pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Comm
             }
         }
         ui.separator();
-        ui.label("Show a changed setting at").on_hover_text(
+        explained(
+            ui.label("Show a changed setting at"),
             "The picture stays until the new run has come as far as the previous one; then the new run is shown.",
         );
         for at in HoldAt::ALL {

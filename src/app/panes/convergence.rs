@@ -210,8 +210,7 @@ fn convergence(
     let cursor = is_earlier.then(|| against.over().along(norms, cycle, cycle));
     let frame = plot::Frame { id: "convergence", height, cursor, has_legend: true };
     let times = &plot.x;
-    let painted =
-        plot::with_values(ui, &frame, &plot, move |at| Some(read_off(&at, times, against)));
+    let painted = plot::ui(ui, &frame, &plot, move |at| Some(read_off(&at, times, against)));
     let pointed = painted.pointer.and_then(|along| pointed_at(along, session, report));
     if let Some(cycle) = pointed {
         if painted.response.clicked() {
@@ -286,7 +285,10 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
                     );
                     ui.set_min_width(galley.size().x);
                 }
-                ui.label(RichText::new(*heading).weak());
+                let label = ui.label(RichText::new(*heading).weak());
+                if *heading == time {
+                    label.on_hover_text("Solver time, measured while the window and other runs share the machine. The tuning map measures alone.");
+                }
             });
         }
         ui.end_row();

@@ -3,6 +3,7 @@
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
+use crate::app::widgets::labels::small_mathematics;
 use crate::app::widgets::{plot, theme};
 use crate::grid::Need;
 use crate::picture::{FigureKind, distance_plot, grouped, number};
@@ -74,7 +75,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     }
     let cycle = grouped(sorted.cycle);
     let about = format!("|{}|: median and quartiles, cycle {cycle}", sorted.field.symbol());
-    ui.add(Label::new(RichText::new(about).small()).truncate()).on_hover_text(
+    ui.add(Label::new(small_mathematics(ui, &about)).truncate()).on_hover_text(
         "The median and the quartiles of the magnitude over all points of inner tiles at each distance from the nearest tile border. They are exact to within 6 %.",
     );
     let classes = &statistics.distances;
@@ -86,7 +87,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
         cursor: None,
         has_legend: true,
     };
-    plot::ui(ui, &frame, &plot, |_, distance, _| nearest(classes, distance).map(read_off));
+    plot::ui(ui, &frame, &plot, |at| nearest(classes, at.x).map(read_off));
 }
 
 fn nearest(classes: &[AtDistance], x: f64) -> Option<&AtDistance> {

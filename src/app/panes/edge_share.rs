@@ -3,6 +3,7 @@
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
+use crate::app::widgets::labels::labelled;
 use crate::app::widgets::{plot, theme};
 use crate::grid::Need;
 use crate::picture::{FigureKind, edge_share_plot, grouped};
@@ -63,7 +64,9 @@ fn ui(ui: &mut Ui, report: Option<&Report>) {
         cursor: Some(observation.cycle as f64),
         has_legend: true,
     };
-    plot::ui(ui, &frame, &plot, |_, cycle, share| {
-        Some(format!("cycle {}\n{share:.1} %", grouped(cycle.max(0.0).round() as u64)))
+    plot::ui(ui, &frame, &plot, |at| {
+        let mut lines = vec![format!("cycle {}", grouped(at.x.max(0.0).round() as u64))];
+        lines.extend(at.values().map(|(name, share)| labelled(name, &format!("{share:.1} %"))));
+        Some(lines.join("\n"))
     });
 }

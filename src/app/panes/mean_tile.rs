@@ -4,6 +4,7 @@ use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::cells::{Cells, Values};
+use crate::app::widgets::labels::small_mathematics;
 use crate::app::widgets::{cells, plot, theme};
 use crate::grid::{AxisTiling, Need};
 use crate::picture::{FigureKind, Range, Scale, grouped, inner_points, mean_tile_plot, number};
@@ -133,7 +134,7 @@ fn plane(
     };
     let lines = Rect::from_min_max(pos2(room.left(), picture.bottom() + 4.0), room.max);
     let mut ui = ui.new_child(UiBuilder::new().max_rect(lines));
-    ui.add(Label::new(RichText::new(text).small()).wrap()).on_hover_text(
+    ui.add(Label::new(small_mathematics(&ui, &text)).wrap()).on_hover_text(
         "At each position in a tile, the mean magnitude over all inner tiles that own the point there. Positions count from the first point that a tile computes. Tiles at the boundary are left out: boundary values govern the field there.",
     );
 }
@@ -167,7 +168,7 @@ fn line(
         "|{}| at each position in a tile, cycle {cycle}: mean over its owners",
         sorted.field.symbol()
     );
-    ui.add(Label::new(RichText::new(about).small()).truncate())
+    ui.add(Label::new(small_mathematics(ui, &about)).truncate())
         .on_hover_text("Inner tiles own the points between the vertical lines.");
     let scale = session.view.of_field(sorted.field).scale;
     let theme = theme::of_figures(ui);
@@ -178,9 +179,9 @@ fn line(
         cursor: None,
         has_legend: true,
     };
-    plot::ui(ui, &frame, &plot, |_, place, value| {
-        let i = place.round().max(0.0) as usize;
-        let over = counts.get(i).map_or(String::new(), |&count| format!("\nover {}", tiles(count)));
-        Some(format!("position {i}\n{}{over}", number(value)))
+    plot::ui(ui, &frame, &plot, |at| {
+        let i = at.x.round().max(0.0) as usize;
+        let over = tiles(*counts.get(i)?);
+        Some(format!("position {i}\n{}\nover {over}", value(mean, [i, 0])))
     });
 }

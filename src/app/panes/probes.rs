@@ -114,7 +114,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
         // The buttons above have the names, in the same colours.
         has_legend: false,
     };
-    plot::with_values(ui, &frame, &plot, |at| {
+    plot::ui(ui, &frame, &plot, |at| {
         let cycle = format!("cycle {}", grouped(at.x.max(0.0).round() as u64));
         let values = at.values().map(|(name, value)| labelled(name, &number(value)));
         Some(std::iter::once(cycle).chain(values).collect::<Vec<_>>().join("\n"))

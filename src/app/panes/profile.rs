@@ -247,7 +247,7 @@ fn plot(ui: &mut Ui, profiles: &[ProfileCurve<'_>], log: bool, plan: &Plan) -> O
         cursor: None,
         has_legend: true,
     };
-    let painted = plot::with_values(ui, &frame, &plot, |at| {
+    let painted = plot::ui(ui, &frame, &plot, |at| {
         let unit =
             |name: &str| units.iter().find(|(other, _)| other == name).map_or(1.0, |it| it.1);
         let values = at.values().map(|(name, value)| labelled(name, &number(value * unit(name))));

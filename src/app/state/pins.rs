@@ -262,7 +262,9 @@ impl Column {
             Self::Residual => "‖r‖₂ / ‖r₀‖₂ that the run reached.",
             Self::Cycles => "Cycles made by the time the run was pinned.",
             Self::Sweeps => "Sweeps made: k per cycle.",
-            Self::Time => "Solver time in seconds; observing the iterate is not counted.",
+            Self::Time => {
+                "Solver time, measured while the window and other runs share the machine; observing the iterate is not counted. The tuning map measures alone."
+            }
             Self::Speedup => {
                 "Solver time of the baseline divided by that of this run, each to the smallest relative residual that both have reached."
             }

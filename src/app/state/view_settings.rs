@@ -134,8 +134,7 @@ impl Default for ViewSettings {
             against: Against::Sweeps,
             log_x: false,
             profile: ProfileSettings { log: true, ..ProfileSettings::default() },
-            // A tile that has neighbours on all sides, where there is one.
-            inside: InsideView { tile: [1, 1], ..InsideView::default() },
+            inside: InsideView::default(),
             probes: Vec::new(),
         }
     }

@@ -1,6 +1,7 @@
 //! The papers' plots beside the map, and their choice.
 
 use crate::app::tuning::results::MapResults;
+use crate::app::widgets::labels::labelled;
 use crate::app::widgets::{plot, theme};
 use crate::picture::{Chart, Layer, SweepFigure, TickStyle, charts, rounded};
 use eframe::egui::Ui;
@@ -54,12 +55,13 @@ pub(super) fn ui(ui: &mut Ui, results: &MapResults, layer: Layer, figure: SweepF
         ui.label(&title).on_hover_text(about);
         let is_of_k = plot.x.ticks == TickStyle::PowersOfTwo;
         let frame = plot::Frame { id: &title, height, cursor: None, has_legend: true };
-        plot::ui(ui, &frame, &plot, move |name, x, y| {
-            let at = match is_of_k {
-                true => format!("k = {:.0}", x.exp2()),
-                false => format!("overlap {x:.0}"),
-            };
-            Some(format!("{name}\n{at}\n{}", rounded(y)).trim().to_owned())
+        plot::ui(ui, &frame, &plot, move |at| {
+            let mut lines = vec![match is_of_k {
+                true => format!("k = {:.0}", at.x.exp2()),
+                false => format!("overlap {:.0}", at.x),
+            }];
+            lines.extend(at.values().map(|(name, value)| labelled(name, &rounded(value))));
+            Some(lines.join("\n"))
         });
     }
 }

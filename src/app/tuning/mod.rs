@@ -11,7 +11,7 @@ mod tip;
 
 use crate::app::state::command::{Command, TuningOrder};
 use crate::app::state::session::Session;
-use crate::app::widgets::labels::named;
+use crate::app::widgets::labels::{explained, named};
 use crate::app::widgets::theme;
 use crate::picture::{Layer, MapValue, SweepFigure, SweepMap, counted};
 use crate::run::{Pyramid, SLOW, SweepEnd, Tuner, TunerEvent};
@@ -249,11 +249,9 @@ impl Tuning {
         let Self { results, value, layer, beside, hover, save, measured_papers, .. } = self;
         let Some(results) = results.as_ref() else {
             empty(&mut left);
-            // A table that is measured from here stays.
-            if is_measuring {
+            if papers::ui(&mut right, measured_papers, is_measuring, session, commands) {
                 *beside = Beside::Papers;
             }
-            papers::ui(&mut right, measured_papers, is_measuring, session, commands);
             return;
         };
         left.horizontal(|ui| {
@@ -276,7 +274,7 @@ impl Tuning {
         charts::choose(&mut right, beside);
         match beside {
             Beside::Papers => {
-                papers::ui(&mut right, measured_papers, is_measuring, session, commands);
+                _ = papers::ui(&mut right, measured_papers, is_measuring, session, commands);
             }
             Beside::Charts(figure) => charts::ui(&mut right, results, *layer, *figure),
         }
@@ -302,7 +300,7 @@ fn value_menu(ui: &mut Ui, value: &mut MapValue) {
     let combo = ComboBox::from_id_salt("value").width(150.0).selected_text(value.label());
     let response = combo.show_ui(ui, |ui| {
         for other in MapValue::ALL {
-            ui.selectable_value(value, other, other.label()).on_hover_text(other.about());
+            explained(ui.selectable_value(value, other, other.label()), other.about());
         }
     });
     named(response.response, "Value").on_hover_text(value.about());

@@ -59,13 +59,15 @@ impl MeasuredPapers {
     }
 }
 
+/// Draws the tables. Returns whether one is to be measured.
 pub(super) fn ui(
     ui: &mut Ui,
     measured: &MeasuredPapers,
     is_measuring: bool,
     session: &Session,
     commands: &mut Vec<Command>,
-) {
+) -> bool {
+    let mut begins = false;
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         for (group, name, what) in TABLES {
             ui.horizontal(|ui| {
@@ -77,6 +79,7 @@ pub(super) fn ui(
                 );
                 let button = button.on_disabled_hover_text("A map is being measured.");
                 if button.clicked() {
+                    begins = true;
                     let spec = sweep(group, session);
                     commands.push(Command::Tune(TuningOrder::Begin(Box::new(spec))));
                 }
@@ -102,6 +105,7 @@ pub(super) fn ui(
             ui.label(RichText::new(text).weak());
         }
     });
+    begins
 }
 
 /// The sweep over a table's settings, on the back end of the explorer's run.

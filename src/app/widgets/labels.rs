@@ -1,6 +1,6 @@
 //! Accessible names and number fields.
 
-use crate::picture::{SUBSCRIPT_SIZE, with_subscripts};
+use crate::picture::{SUBSCRIPT_SIZE, rounded, with_subscripts};
 use eframe::egui::text::{LayoutJob, TextFormat};
 use eframe::egui::{self, Align, Ui};
 
@@ -22,10 +22,11 @@ pub fn typed<'a, N: egui::emath::Numeric>(
         .update_while_editing(false)
 }
 
-/// Cycles per second, as menus name them.
+/// Cycles per second with three digits: `1 cycle/s`, `29.5 cycles/s`.
 pub fn cycles_per_second(rate: f64) -> String {
-    let what = if rate == 1.0 { "cycle/s" } else { "cycles/s" };
-    format!("{rate} {what}")
+    let text = rounded(rate);
+    let plural = if text == "1" { "" } else { "s" };
+    format!("{text} cycle{plural}/s")
 }
 
 /// A tooltip of an entry of a menu. It lies beside the menu, where it covers no other entry.
@@ -59,6 +60,11 @@ pub fn mathematics(text: &str, font: egui::FontId, colour: egui::Color32) -> Lay
     job
 }
 
+/// A small text with its subscripts.
+pub fn small_mathematics(ui: &Ui, text: &str) -> LayoutJob {
+    mathematics(text, egui::TextStyle::Small.resolve(ui.style()), ui.visuals().text_color())
+}
+
 /// A value after the name of its curve, if that has one.
 pub fn labelled(name: &str, value: &str) -> String {
     if name.is_empty() { value.to_owned() } else { format!("{name}: {value}") }
@@ -68,4 +74,17 @@ pub fn labelled(name: &str, value: &str) -> String {
 pub fn named(response: egui::Response, name: &str) -> egui::Response {
     _ = response.ctx.accesskit_node_builder(response.id, |node| node.set_label(name));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_cycle_is_singular_also_after_rounding() {
+        let texts = [1.0, 0.9996, 0.25, 29.54, 3000.0].map(cycles_per_second);
+        let expected =
+            ["1 cycle/s", "1 cycle/s", "0.25 cycles/s", "29.5 cycles/s", "3,000 cycles/s"];
+        assert_eq!(texts, expected);
+    }
 }

@@ -25,7 +25,7 @@ pub fn hidden(ui: &Ui, plot: &str) -> BTreeSet<String> {
 
 /// Writes the name of each curve after a line drawn as the curve is. A click hides the curve, or shows it
 /// again.
-pub fn ui(ui: &mut Ui, plot: &str, curves: &[&Series], hidden: &mut BTreeSet<String>) {
+pub fn ui(ui: &mut Ui, plot: &str, curves: &[Series], hidden: &mut BTreeSet<String>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(BETWEEN, 2.0);
         ui.spacing_mut().interact_size.y = 0.0;

@@ -8,7 +8,7 @@ use crate::app::widgets::{legend, theme};
 use crate::picture::{
     BAND_OPACITY, FAINT, Plot, PlotAxis, Range, Scale, ScaleKind, Series, seconds,
 };
-use eframe::egui::{Align2, Color32, Rangef, Response, RichText, TextStyle, Ui, Vec2};
+use eframe::egui::{Align, Align2, Color32, Rangef, Response, RichText, TextStyle, Ui, Vec2};
 use egui_plot::{
     AxisHints, FilledArea, GridInput, GridMark, HLine, HoverPosition, Line, LineStyle, PlotPoint,
     Points, Text, VLine, VPlacement,
@@ -53,6 +53,9 @@ const LEVEL_DASH: f32 = 4.0;
 /// Marks nearer than this many points would hide the curves.
 const NEAREST_MARKS: f64 = 4.0;
 
+/// Room for the name of a level, in parts of the plot's width and height.
+const NAME: [f64; 2] = [0.2, 0.07];
+
 /// Logarithms beyond this have no number.
 const LARGEST_EXPONENT: f64 = 150.0;
 
@@ -70,20 +73,20 @@ pub struct Frame<'a> {
 
 /// What is under the pointer.
 pub struct Pointed<'a> {
-    /// The name of the nearest curve, if one is near.
-    pub name: &'a str,
-    /// The values on both axes.
+    /// The value on the x axis.
     pub x: f64,
-    pub y: f64,
     plot: &'a Plot,
 }
 
 impl<'a> Pointed<'a> {
     /// The names of the curves, and their values at the place of the pointer. Of several curves, those
-    /// without a name belong to another.
+    /// without a name, or with the name of others, belong to another.
     pub fn values(&self) -> impl Iterator<Item = (&'a str, f64)> {
         let (x, series) = (self.x, &self.plot.series);
-        let named = series.iter().filter(|it| !it.name.is_empty() || series.len() == 1);
+        let is_own = |name: &str| {
+            !name.is_empty() && series.iter().filter(|other| other.name == name).count() == 1
+        };
+        let named = series.iter().filter(move |it| is_own(&it.name) || series.len() == 1);
         let values =
             named.filter_map(move |series| Some((series.name.as_str(), series.value_near(x)?)));
         values.filter(|(_, value)| value.is_finite())
@@ -216,32 +219,20 @@ impl Labels {
     }
 }
 
-/// Paints a plot. `read_off` describes what is under the pointer: it is given the name of the nearest
-/// curve, if one is near, and the values on both axes.
+/// Paints a plot. `read_off` describes what is under the pointer from the values of the curves there.
 pub fn ui<'a>(
-    ui: &mut Ui,
-    frame: &Frame<'_>,
-    plot: &'a Plot,
-    read_off: impl Fn(&str, f64, f64) -> Option<String> + 'a,
-) -> Painted {
-    with_values(ui, frame, plot, move |at| read_off(at.name, at.x, at.y))
-}
-
-/// Paints a plot. `read_off` describes what is under the pointer, and may read the values of all curves
-/// there.
-pub fn with_values<'a>(
     ui: &mut Ui,
     frame: &Frame<'_>,
     plot: &'a Plot,
     read_off: impl Fn(Pointed<'_>) -> Option<String> + 'a,
 ) -> Painted {
     let [x, y] = plot.scales().map(Warp);
-    let named = plot.series.iter().filter(|series| !series.name.is_empty());
-    let named: Vec<_> = named.filter(|_| frame.has_legend).collect();
+    let ink = ui.visuals().text_color();
+    let entries = plot.legend([ink.r(), ink.g(), ink.b()]);
     let mut hidden = legend::hidden(ui, frame.id);
     let top = ui.cursor().top();
-    if !named.is_empty() {
-        legend::ui(ui, frame.id, &named, &mut hidden);
+    if frame.has_legend && !entries.is_empty() {
+        legend::ui(ui, frame.id, &entries, &mut hidden);
     }
     let height = frame.height - (ui.cursor().top() - top);
     let labels = [Labels::default(), Labels::default()];
@@ -264,11 +255,9 @@ pub fn with_values<'a>(
         .custom_x_axes([hints_x].into_iter().chain(times).collect())
         .custom_y_axes(vec![hints_y])
         .label_formatter(move |hover| {
-            let (name, at) = match hover {
-                HoverPosition::NearDataPoint { plot_name, position, .. } => (*plot_name, *position),
-                HoverPosition::Elsewhere { position } => ("", *position),
-            };
-            read_off(Pointed { name, x: x.value(at.x), y: y.value(at.y), plot })
+            let (HoverPosition::NearDataPoint { position, .. }
+            | HoverPosition::Elsewhere { position }) = hover;
+            read_off(Pointed { x: x.value(position.x), plot })
         })
         .allow_scroll(false)
         .grid_color(theme::grid(ui));
@@ -353,8 +342,12 @@ impl Items<'_> {
     }
 
     fn levels(&self, paint: &mut Paint<'_>, weak: Color32) {
-        let left = paint.plot_bounds().min()[0];
-        let left = if left.is_finite() { left } else { self.x.ends()[0] };
+        let (low, high) = (paint.plot_bounds().min(), paint.plot_bounds().max());
+        let [left, right] = match [low[0], high[0]] {
+            ends if ends.iter().all(|end| end.is_finite()) => ends,
+            _ => self.x.ends(),
+        };
+        let [name_width, name_height] = [NAME[0] * (right - left), NAME[1] * (high[1] - low[1])];
         for level in &self.plot.levels {
             if !self.plot.has_place((0.0, level.value)) {
                 continue;
@@ -362,10 +355,40 @@ impl Items<'_> {
             let y = self.y.place(level.value);
             let style = LineStyle::Dashed { length: LEVEL_DASH };
             paint.hline(HLine::new("", y).color(weak).style(style).allow_hover(false));
-            let text = RichText::new(format!(" {}", level.name)).small();
-            let text = Text::new("", PlotPoint::new(left, y), text).color(weak);
-            paint.text(text.anchor(Align2::LEFT_BOTTOM).allow_hover(false));
+            // At the end of the line, and on the side of it, where no curve runs through the name.
+            let places = [
+                (left, left + name_width, y, y + name_height, Align2::LEFT_BOTTOM),
+                (right - name_width, right, y, y + name_height, Align2::RIGHT_BOTTOM),
+                (left, left + name_width, y - name_height, y, Align2::LEFT_TOP),
+                (right - name_width, right, y - name_height, y, Align2::RIGHT_TOP),
+            ];
+            let free = places
+                .iter()
+                .find(|(from, to, bottom, top, _)| !self.crosses([*from, *to], [*bottom, *top]));
+            let (from, to, .., anchor) = *free.unwrap_or(&places[0]);
+            let at = if anchor.x() == Align::Min { from } else { to };
+            let text = RichText::new(format!(" {} ", level.name)).small();
+            let text = Text::new("", PlotPoint::new(at, y), text).color(weak);
+            paint.text(text.anchor(anchor).allow_hover(false));
         }
+    }
+
+    /// Whether a curve has a point, or passes, in a rectangle of places.
+    fn crosses(&self, [left, right]: [f64; 2], [bottom, top]: [f64; 2]) -> bool {
+        let points = |series: &Series| self.stretches(&series.points);
+        self.plot.series.iter().flat_map(points).any(|stretch| {
+            let is_in =
+                |&[x, y]: &[f64; 2]| (left..=right).contains(&x) && (bottom..=top).contains(&y);
+            // Lines that are steeper than the rectangle is high leave no point in it.
+            let passes = |pair: &[[f64; 2]]| {
+                let [x, y] = [0, 1].map(|axis| {
+                    let ends = [pair[0][axis], pair[1][axis]];
+                    [ends[0].min(ends[1]), ends[0].max(ends[1])]
+                });
+                x[0] <= right && x[1] >= left && y[0] <= top && y[1] >= bottom
+            };
+            stretch.iter().any(is_in) || stretch.windows(2).any(passes)
+        })
     }
 
     /// A curve: faint where its points are still to come, with a dot at the last one so far.

@@ -58,7 +58,7 @@ pub enum TickStyle {
 /// A curve of a [`Plot`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Its name in the legend; one without a name is not listed.
+    /// Its name in the legend; one without a name is not listed, and those of one name share an entry.
     pub name: String,
     /// Its points, from left to right. It is broken where a value is not finite, or not positive
     /// on a logarithmic axis.
@@ -102,6 +102,25 @@ pub struct Level {
     pub value: f64,
     /// What is written on it; may be empty.
     pub name: String,
+}
+
+impl Plot {
+    /// The entries of the legend, as series without points: one for every name, drawn as its curves are, and in
+    /// `ink` where their colours differ.
+    pub fn legend(&self, ink: [u8; 3]) -> Vec<Series> {
+        let mut entries: Vec<Series> = Vec::new();
+        for series in self.series.iter().filter(|series| !series.name.is_empty()) {
+            match entries.iter_mut().find(|entry| entry.name == series.name) {
+                Some(entry) if entry.colour != series.colour => entry.colour = ink,
+                Some(_) => {}
+                None => entries.push(Series {
+                    dashed: series.dashed,
+                    ..Series::line(series.name.as_str(), Vec::new(), series.colour)
+                }),
+            }
+        }
+        entries
+    }
 }
 
 impl Series {

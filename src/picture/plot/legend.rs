@@ -3,26 +3,26 @@
 use crate::picture::draw::canvas::{Anchor, Canvas, Stroke, round};
 use crate::picture::draw::layout::{Area, Layout};
 use crate::picture::draw::text::{Weight, fit, width};
-use crate::picture::plot::description::Series;
+use crate::picture::plot::description::{Plot, Series};
 
 /// The entries of a legend, and how wide each is.
-pub(crate) struct Legend<'a> {
-    pub entries: Vec<(&'a Series, String, f64)>,
+pub(crate) struct Legend {
+    pub entries: Vec<(Series, String, f64)>,
     /// The sample of the line and the room after it.
     sample: f64,
     line_height: f64,
     padding: f64,
 }
 
-impl<'a> Legend<'a> {
+impl Legend {
     /// Of all series that have a name.
-    pub fn new(series: &'a [Series], layout: &Layout) -> Self {
+    pub fn new(plot: &Plot, layout: &Layout) -> Self {
         let Layout { unit, .. } = *layout;
         let size = layout.tick_label().size;
         let sample = 2.2 * unit;
         let room = 0.6 * f64::from(layout.width) - sample;
         let mut entries = Vec::new();
-        for series in series.iter().filter(|series| !series.name.is_empty()) {
+        for series in plot.legend(layout.palette.ink) {
             let label = fit(&series.name, Weight::Regular, size, room);
             let entry_width = sample + width(&label, Weight::Regular, size);
             entries.push((series, label, entry_width));
@@ -38,7 +38,7 @@ impl<'a> Legend<'a> {
     }
 
     /// The entries in rows that are no wider than `room`.
-    fn rows(&self, room: f64) -> Vec<Vec<&(&Series, String, f64)>> {
+    fn rows(&self, room: f64) -> Vec<Vec<&(Series, String, f64)>> {
         let mut rows: Vec<Vec<_>> = Vec::new();
         let mut left = 0.0;
         for entry in &self.entries {
@@ -87,7 +87,7 @@ impl<'a> Legend<'a> {
         layout: &Layout,
         x: f64,
         y: f64,
-        (series, label, _): &(&Series, String, f64),
+        (series, label, _): &(Series, String, f64),
     ) {
         let sample = self.sample - 0.5 * layout.unit;
         canvas.line(

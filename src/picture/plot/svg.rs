@@ -43,7 +43,7 @@ impl Painter<'_> {
         let layout = Layout::new(page);
         let mut canvas = layout.canvas();
         let head = Head::new(&layout, title, subtitle);
-        let legend = Legend::new(&self.plot.series, &layout);
+        let legend = Legend::new(self.plot, &layout);
 
         // The legend goes where no curve is; if curves are everywhere, above them.
         let mut plan = self.plan(&layout, head.height);
@@ -155,7 +155,7 @@ impl Painter<'_> {
         &self,
         layout: &Layout,
         plan: &PlotLayout,
-        legend: &Legend<'_>,
+        legend: &Legend,
         stretches: &[Vec<Stretch>],
     ) -> Option<Area> {
         let plot = plan.plot;
@@ -239,14 +239,16 @@ impl Painter<'_> {
         style.colour = layout.palette.soft;
         let name = fit(name, style.weight, style.size, plot.width - layout.unit);
         let (name_width, inset) = (width(&name, style.weight, style.size), 0.5 * layout.unit);
-        // On the line, at the end where no curve runs through the name: mostly the left one.
+        // Above or below the line, at the end where no curve runs through the name: mostly above the left one.
         let height = 1.2 * layout.unit;
         let left = Area { x: plot.x + inset, y: y - height, width: name_width, height };
         let right = Area { x: plot.right() - inset - name_width, ..left };
+        let below = |area: Area| Area { y: y + 0.2 * layout.unit, ..area };
         let free =
             |area: &Area| !stretches.iter().flatten().any(|stretch| touches(stretch, *area, line));
-        let place = if !free(&left) && free(&right) { right } else { left };
-        canvas.words(place.x, y - 0.7 * layout.unit, Anchor::Start, style, &name);
+        let places = [left, right, below(left), below(right)];
+        let place = places.into_iter().find(free).unwrap_or(left);
+        canvas.words(place.x, place.y + 0.5 * layout.unit, Anchor::Start, style, &name);
     }
 }
 

@@ -122,7 +122,6 @@ fn against_k(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Theme) -
 fn against_overlap(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Theme) -> Chart {
     let map = SweepMap::new(data, layer, value);
     let mut series = Vec::new();
-    let (mut is_named, mut is_published) = (false, false);
     for (down, k) in map.ks.iter().enumerate() {
         let at = |across: usize| map.overlaps[across].largest() as f64;
         let cells = || map.cells[down].iter().enumerate();
@@ -137,8 +136,7 @@ fn against_overlap(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Th
         });
         let (errors, colour) = (errors.collect(), theme.curve(down));
         if !predicted.is_empty() {
-            let name = if std::mem::replace(&mut is_named, true) { "" } else { PREDICTED };
-            series.push(Series { dashed: true, ..Series::line(name, predicted, colour) });
+            series.push(Series { dashed: true, ..Series::line(PREDICTED, predicted, colour) });
         }
         let line = Series::line(format!("k = {}", k.label()), measured, colour);
         series.push(Series { has_dots: true, errors, ..line });
@@ -148,8 +146,7 @@ fn against_overlap(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Th
             let points: Vec<_> = of_k(false).chain(of_k(true)).collect();
             let points = points.iter().filter_map(|it| Some((it.overlap as f64, it.seconds()?)));
             let line = published_series(points.collect(), colour);
-            let name = if std::mem::replace(&mut is_published, true) { "" } else { PUBLISHED };
-            series.extend(line.map(|line| Series { name: name.to_owned(), ..line }));
+            series.extend(line.map(|line| Series { name: PUBLISHED.to_owned(), ..line }));
         }
     }
     // The legend has the dashed line at its end.

@@ -25,7 +25,7 @@ pub struct InsideView {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InsideKind {
-    /// u − u_Jacobi: how far each point is from exact Jacobi sweeps.
+    /// u − u_J: how far each point is from exact Jacobi sweeps.
     #[default]
     #[serde(alias = "lag")]
     Staleness,
@@ -34,10 +34,11 @@ pub enum InsideKind {
 }
 
 impl Default for InsideView {
-    /// The first tile, far enough into the cycle to see the effect of its halo.
+    /// A tile that has neighbours on all sides, where there is one, far enough into the cycle to see the effect
+    /// of its halo.
     fn default() -> Self {
         let kind = InsideKind::default();
-        Self { tile: [0, 0], all_of_line: false, subiteration: 4, kind, range: None }
+        Self { tile: [1, 1], all_of_line: false, subiteration: 4, kind, range: None }
     }
 }
 

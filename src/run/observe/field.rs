@@ -55,7 +55,7 @@ impl FieldKind {
             Self::Residual => "r",
             Self::Error => "u − u*",
             Self::Change => "Δu",
-            Self::Staleness => "u − u_Jacobi",
+            Self::Staleness => "u − u_J",
             Self::Solution => "u",
         }
     }

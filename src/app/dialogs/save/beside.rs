@@ -3,7 +3,7 @@
 use crate::app::dialogs::save::SaveDialog;
 use crate::app::state::pins::Pin;
 use crate::app::state::session::Session;
-use crate::app::widgets::labels::named;
+use crate::app::widgets::labels::{explained, named};
 use crate::app::widgets::rows::row;
 use crate::picture::FigureKind;
 use crate::run::Report;
@@ -72,7 +72,7 @@ impl SaveDialog {
             let combo = ComboBox::from_id_salt("second").width(200.0).truncate();
             let response = combo.selected_text(name(with)).show_ui(ui, |ui| {
                 let mut choose = |ui: &mut Ui, other, about: &str| {
-                    ui.selectable_value(&mut self.with, other, name(other)).on_hover_text(about);
+                    explained(ui.selectable_value(&mut self.with, other, name(other)), about);
                 };
                 if !is_one {
                     choose(ui, With::None, "Show this run alone.");

@@ -1,7 +1,7 @@
 //! The size of a figure, its text and its theme.
 
 use crate::app::dialogs::save::SaveDialog;
-use crate::app::widgets::labels::{named, typed};
+use crate::app::widgets::labels::{explained, named, typed};
 use crate::app::widgets::rows::row;
 use crate::picture::{FONT_SIZES, LARGEST_SIDE, SCREEN_DPI, SMALLEST_SIDE, Theme};
 use eframe::egui::{ComboBox, Ui};
@@ -59,8 +59,8 @@ impl SaveDialog {
                 let combo = ComboBox::from_id_salt("dpi").width(76.0);
                 let response = combo.selected_text(format!("{dpi} dpi")).show_ui(ui, |ui| {
                     for one in RESOLUTIONS {
-                        ui.selectable_value(&mut dpi, one, format!("{one} dpi"))
-                            .on_hover_text("Pixels per inch.");
+                        let entry = ui.selectable_value(&mut dpi, one, format!("{one} dpi"));
+                        explained(entry, "Pixels per inch.");
                     }
                 });
                 named(response.response, "Resolution").on_hover_text("Pixels per inch.");
@@ -73,8 +73,8 @@ impl SaveDialog {
             let combo = ComboBox::from_id_salt("figure theme").width(200.0);
             let response = combo.selected_text(self.figure.theme.label()).show_ui(ui, |ui| {
                 for theme in Theme::ALL {
-                    ui.selectable_value(&mut self.figure.theme, theme, theme.label())
-                        .on_hover_text(theme.about());
+                    let entry = ui.selectable_value(&mut self.figure.theme, theme, theme.label());
+                    explained(entry, theme.about());
                 }
             });
             named(response.response, "Theme").on_hover_text(self.figure.theme.about());

@@ -21,6 +21,9 @@ pub struct Colouring {
     /// The range of all shown frames of a run, and of the largest values of other cycles if known;
     /// with the epoch, field and colours that it belongs to.
     whole_run: Option<(u64, FieldKind, Colours, Range)>,
+    /// The range of the last picture of the run itself: while the pinned run is shown in its place it stays, so that
+    /// equal values keep their colours.
+    own: Option<(FieldKind, Colours, Range)>,
 }
 
 /// A range that stays while a setting changes, so that both runs have equal colours.
@@ -108,9 +111,11 @@ impl Colouring {
         let ranges = sides.iter().map(|side| automatic(side.picture, &colours));
         let shown = ranges.reduce(Range::union);
         let (held, drag) = (self.held(session, report, known), session.drag);
-        let range = match (colours.range, held, self.whole_run, shown) {
+        let own = self.own.filter(|(of, known, _)| flipped && (*of, *known) == (field, colours));
+        let kept = held.map(|held| held.range).or(own.map(|(.., range)| range));
+        let range = match (colours.range, kept, self.whole_run, shown) {
             (RangeMode::Locked(range), ..) => range,
-            (RangeMode::Follow, Some(held), ..) => held.range,
+            (RangeMode::Follow, Some(kept), ..) => kept,
             (RangeMode::WholeRun, _, Some((.., whole)), shown) => {
                 shown.filter(|_| other.is_some()).map_or(whole, |shown| whole.union(shown))
             }
@@ -122,6 +127,9 @@ impl Colouring {
             let moves = drag.is_some_and(|drag| drag.moved_to.is_some() && drag.has_moved(report));
             moves.then_some(HeldRange { range, shown: (report.epoch, report.observation.cycle) })
         });
+        if !flipped {
+            self.own = Some((field, colours, range));
+        }
         let range = if is_difference { symmetric(range) } else { range };
         let scale = Scale::new(colours.scale, range);
         let (handles, others) = match self.shown.take() {

@@ -1,12 +1,13 @@
 //! Marks over the map: tile borders, the point under the cursor, the cycles of a diagram.
 
+use crate::app::widgets::labels::mathematics;
 use crate::app::widgets::theme;
 use crate::grid::{AxisTiling, Tiling};
 use crate::picture::linear_ticks;
 use crate::run::{Picture, Report};
 use eframe::egui::{
     self, Align2, Color32, Pos2, Rangef, Rect, Stroke, TextStyle, Ui, Vec2, emath::RectTransform,
-    pos2, text::LayoutJob, vec2,
+    pos2, vec2,
 };
 use std::f32::consts::FRAC_PI_2;
 
@@ -207,7 +208,8 @@ pub fn caption(ui: &Ui, area: Rect, text: &str, corner: Align2) {
     }
     let font = TextStyle::Small.resolve(ui.style());
     let colour = ui.visuals().strong_text_color();
-    let mut job = LayoutJob::simple(text.to_owned(), font, colour, room);
+    let mut job = mathematics(text, font, colour);
+    job.wrap.max_width = room;
     job.wrap.max_rows = CAPTION_LINES;
     let galley = ui.painter().layout_job(job);
     let size = galley.size() + 2.0 * CAPTION_PADDING;
