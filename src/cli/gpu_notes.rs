@@ -2,6 +2,7 @@
 
 use super::console::print_note;
 use crate::run::{MeasureError, Plan, Sweep};
+use crate::solver::cuda::Device;
 use crate::solver::{Place, SolverError};
 
 /// Says on stderr if the GPU of a run is slow in f64, or if there is one that does not take the run.
@@ -21,7 +22,15 @@ pub(super) fn print_gpu_notes(plan: &Plan) {
     }
 }
 
-/// The same of the settings of a sweep.
+/// Says on stderr which GPU a run uses, where nothing else that is printed does; nothing on the CPU.
+pub(super) fn print_device(plan: &Plan) {
+    let Place::Cuda { devices, .. } = &plan.place else { return };
+    if let Some(name) = devices.first().and_then(Device::name) {
+        print_note(&format!("the run uses {name}"));
+    }
+}
+
+/// What [`print_gpu_notes`] says, of the settings of a sweep.
 ///
 /// # Errors
 /// If a setting that could run no longer can.

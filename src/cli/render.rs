@@ -2,7 +2,7 @@
 
 use super::args::RunArgs;
 use super::console::{INTERRUPTED, UsageError, print_note};
-use super::gpu_notes::print_gpu_notes;
+use super::gpu_notes::{print_device, print_gpu_notes};
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
 use super::progress::Progress;
@@ -276,6 +276,7 @@ impl Render {
             .map_err(|refused| UsageError(refused.to_string()))?;
         self.check_inside(&first)?;
         print_gpu_notes(&first);
+        print_device(&first);
         for warning in std::iter::once(&first).chain(&plans).filter_map(Plan::warning) {
             print_note(&warning);
         }

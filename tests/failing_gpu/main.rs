@@ -3,11 +3,20 @@
 #![cfg(target_os = "linux")]
 
 use assert_cmd::cargo::cargo_bin;
+use eframe::App;
+use eframe::egui::accesskit::{Role, Toggled};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
+use std::thread;
 use std::time::{Duration, Instant};
+use tilescope::app::{Explorer, SettingsFile};
+use tilescope::picture::Opened;
 use tilescope::run::{
     Backend, MapRequest, ObservationRequest, Outcome, Phase, Planner, Report, Run, RunSpec, Worker,
     WorkerRequest,
@@ -135,6 +144,50 @@ fn a_gpu_that_is_slow_in_f64_is_named() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(said.matches(note).count(), times, "{failure} {options}: {said}");
     }
+}
+
+/// In the window, f32 is a click away.
+#[test]
+fn the_window_offers_f32_on_such_a_gpu() {
+    for_each(&["slow-f64"], "the_window_offers_f32_on_such_a_gpu", window_offers_f32);
+}
+
+fn window_offers_f32() {
+    let mut run = auto_run();
+    run.method.backend = Backend::Cuda;
+    let slot = Rc::new(RefCell::new(None));
+    let filled = Rc::clone(&slot);
+    let mut frame = eframe::Frame::_new_kittest();
+    let mut harness = Harness::builder()
+        .with_size([1280.0, 800.0])
+        .with_context_setup(move |context| {
+            let start = Some(Opened { run, view: None });
+            let explorer = Explorer::with_settings(context, start, SettingsFile::default());
+            *filled.borrow_mut() = Some(explorer.unwrap());
+        })
+        .build_ui(move |ui| {
+            let mut slot = slot.borrow_mut();
+            let explorer: &mut Explorer = slot.as_mut().unwrap();
+            let context = ui.ctx().clone();
+            explorer.logic(&context, &mut frame);
+            explorer.ui(ui, &mut frame);
+        });
+    let begin = Instant::now();
+    let mut until = |harness: &mut Harness<'_>, is_there: bool| {
+        while harness.query_by_role_and_label(Role::Button, "Use f32").is_some() != is_there {
+            assert!(begin.elapsed() < Duration::from_secs(60));
+            thread::sleep(Duration::from_millis(5));
+            harness.step();
+        }
+    };
+    until(&mut harness, true);
+    let said = "Test GPU computes f32 32 times as fast as f64.";
+    assert!(harness.query_by_label_contains(said).is_some());
+    harness.get_by_role_and_label(Role::Button, "Use f32").click();
+    until(&mut harness, false);
+    harness.run_steps(4);
+    let mut f32s = harness.query_all_by_label("f32").map(|node| node.accesskit_node().toggled());
+    assert!(f32s.any(|toggled| toggled == Some(Toggled::True)));
 }
 
 /// Only a GPU has the kernel: without a back end that names one.

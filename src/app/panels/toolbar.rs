@@ -26,9 +26,6 @@ const NARROW: f32 = 1220.0;
 /// From this width on, in points, the toolbar has room for all of its words.
 const ROOMY: f32 = 1360.0;
 
-/// Room for the achieved rate, in points.
-const REACHED_WIDTH: f32 = 74.0;
-
 /// What the toolbar shows of the run.
 #[derive(Clone, Copy)]
 pub struct RunStatus<'a> {
@@ -179,7 +176,14 @@ fn transport(ui: &mut Ui, session: &Session, run: RunStatus<'_>, commands: &mut 
         commands.push(Command::Reset);
     }
     let text = |pace: Option<f64>| pace.map_or_else(|| "Max speed".into(), cycles_per_second);
-    let combo = ComboBox::from_id_salt("speed").width(100.0).selected_text(text(session.pace));
+    // The achieved rate beside the chosen one.
+    let is_timed = travel.playing || (session.pace.is_some() && going);
+    let shown = match (reached.filter(|_| is_timed && !waits), session.pace) {
+        (Some(rate), Some(pace)) => format!("{} of {}/s", rounded(rate), rounded(pace)),
+        (Some(rate), None) => cycles_per_second(rate),
+        (None, pace) => text(pace),
+    };
+    let combo = ComboBox::from_id_salt("speed").width(104.0).truncate().selected_text(shown);
     let response = combo.show_ui(ui, |ui| {
         for pace in [None].into_iter().chain(SPEEDS.map(Some)) {
             let about = match pace {
@@ -193,20 +197,8 @@ fn transport(ui: &mut Ui, session: &Session, run: RunStatus<'_>, commands: &mut 
         }
     });
     named(response.response, "Speed").on_hover_text(
-        "Cycles per second, of the run and of replays. The achieved rate is shown beside it.",
+        "Cycles per second, of the run and of replays. The achieved rate stands before the chosen one.",
     );
-    let is_timed = travel.playing || (session.pace.is_some() && going);
-    let rate = match reached {
-        Some(rate) if is_timed && !waits => cycles_per_second(rate),
-        _ => String::new(),
-    };
-    // Always as wide, so that nothing moves when it appears.
-    let size = egui::vec2(REACHED_WIDTH, ui.spacing().interact_size.y);
-    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
-        ui.set_min_width(REACHED_WIDTH);
-        ui.add(Label::new(RichText::new(rate).weak()).truncate())
-            .on_hover_text("The achieved rate.");
-    });
 }
 
 /// The cycles and sweeps of what is shown. Large numbers of sweeps are left out where there is no room.

@@ -2,7 +2,8 @@
 //! gradients for solving linear systems*, J. Res. Nat. Bur. Standards 49 (1952)) on the matrix scaled to a unit
 //! diagonal, D^−½ A D^−½, in which most of a jump of the coefficients is gone.
 
-use super::{ExactError, each_row};
+use super::error::ExactError;
+use super::rows::each_row;
 use crate::grid::Shape;
 use crate::problem::Diffusion;
 use rayon::prelude::*;

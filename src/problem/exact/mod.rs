@@ -17,80 +17,30 @@
 
 mod alternating;
 mod conjugate;
+mod error;
 mod error_left;
+mod rows;
 mod sine;
 mod spectrum;
 #[cfg(test)]
 mod tests;
 mod tridiagonal;
 
+pub use error::ExactError;
 pub use error_left::{error_left, is_exact_cheap};
 pub use spectrum::{Modes, Spectrum, first_below};
 
 use super::residual::residual_of_row;
-use super::{Diffusion, Operator, Problem, Source, Stencil, StencilError};
-use crate::grid::memory::{self, OutOfMemory};
+use super::{Diffusion, Operator, Problem, Source, Stencil};
+use crate::grid::memory;
 use crate::grid::{Field, Precision, Shape};
-use crate::number::two_digits;
 use alternating::Alternating;
 use conjugate::Conjugate;
 use rayon::prelude::*;
+use rows::{each_row, transpose};
 use sine::Sine;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use tridiagonal::Tridiagonal;
-
-/// Why there is no exact solution.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ExactError {
-    /// The cancel flag was set.
-    #[error("the computation of the exact solution was cancelled")]
-    Cancelled,
-    /// It does not fit into memory.
-    #[error("the exact solution could not be computed: {0}")]
-    Memory(#[from] OutOfMemory),
-    /// The stencil is invalid.
-    #[error("the exact solution could not be computed: {0}")]
-    Stencil(#[from] StencilError),
-    /// The matrix has no inverse, to 16 digits.
-    #[error(
-        "the exact solution could not be computed: stencil d = {}, a = {}, c = {}, e = {}, f = {} \
-         gives a singular matrix on shape {shape}; where |d| > |a| + |c| + |e| + |f| it never is",
-        .stencil.d, .stencil.a, .stencil.c, .stencil.e, .stencil.f
-    )]
-    Singular {
-        /// The constants.
-        stencil: Stencil,
-        /// The shape, as messages write it.
-        shape: String,
-    },
-    /// A sparse matrix.
-    #[error("the exact solution could not be computed: it is known for grids, not for matrices")]
-    Matrix,
-    /// A 3D grid that sine transforms cannot solve.
-    #[error(
-        "the exact solution could not be computed: on a 3D grid the matrix must be symmetric along \
-         two axes, or nearly so"
-    )]
-    NotSymmetric,
-    /// A value on the way is NaN or infinite.
-    #[error(
-        "the exact solution could not be computed: its values, or those of the right-hand side or \
-         the boundary, are not finite numbers in 64 bits"
-    )]
-    NotFinite,
-    /// The corrections did not vanish, or left a residual: the matrix is singular to working
-    /// precision, or far from dominant.
-    #[error(
-        "the exact solution could not be computed: its last correction was {} of its \
-         size, so the matrix is close to singular or far from diagonally dominant; where \
-         |d| > |a| + |c| + |e| + |f| it is neither",
-        two_digits(*.change)
-    )]
-    NotConverged {
-        /// The size of the last correction, over the size of the solution.
-        change: f64,
-    },
-}
 
 /// A residual may be this many times max Σ|a_i| · max|u|: some roundings of u.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
@@ -313,22 +263,6 @@ fn largest(values: &[f64]) -> f64 {
     f64::from_bits(values.par_iter().map(|value| value.abs().to_bits()).max().unwrap_or(0))
 }
 
-/// Runs `work(scratch, row number, row)` on all rows of `width` values, until `cancel` is set.
-fn each_row<S>(
-    values: &mut [f64],
-    width: usize,
-    cancel: &AtomicBool,
-    scratch: impl Fn() -> S + Send + Sync,
-    work: impl Fn(&mut S, usize, &mut [f64]) -> Result<(), ExactError> + Send + Sync,
-) -> Result<(), ExactError> {
-    values.par_chunks_mut(width).enumerate().try_for_each_init(scratch, |scratch, (number, row)| {
-        if cancel.load(Ordering::Relaxed) {
-            return Err(ExactError::Cancelled);
-        }
-        work(scratch, number, row)
-    })
-}
-
 /// Solves for every row, all with one matrix.
 fn solve_rows(
     matrix: &Tridiagonal,
@@ -369,35 +303,6 @@ fn solve_own_rows(
                 return Err(ExactError::NotFinite);
             }
             matrix.solve(values);
-            Ok(())
-        },
-    )
-}
-
-/// Turns rows of `width` values into columns, block by block.
-fn transpose(
-    from: &[f64],
-    width: usize,
-    to: &mut [f64],
-    cancel: &AtomicBool,
-) -> Result<(), ExactError> {
-    /// Two cache lines of values.
-    const BLOCK: usize = 16;
-    let height = from.len() / width;
-    each_row(
-        to,
-        BLOCK * height,
-        cancel,
-        || (),
-        |(), block, to| {
-            for first in (0..height).step_by(BLOCK) {
-                for (column, to) in to.chunks_mut(height).enumerate() {
-                    let rows = first..(first + BLOCK).min(height);
-                    for (row, to) in rows.clone().zip(&mut to[rows]) {
-                        *to = from[row * width + block * BLOCK + column];
-                    }
-                }
-            }
             Ok(())
         },
     )

@@ -135,6 +135,19 @@ impl Device {
         self.check()
     }
 
+    /// Its name; `None` unless it is open.
+    #[cfg(feature = "cuda")]
+    pub fn name(&self) -> Option<String> {
+        let gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        gpu.working().map(|gpu| gpu.name.clone())
+    }
+
+    /// Its name: not known in this build.
+    #[cfg(not(feature = "cuda"))]
+    pub fn name(&self) -> Option<String> {
+        None
+    }
+
     /// How many times as fast as f64 it computes in f32, as its driver reports; `None` unless it is open.
     #[cfg(feature = "cuda")]
     pub fn f32_speedup(&self) -> Option<u32> {

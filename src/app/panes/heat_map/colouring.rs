@@ -115,7 +115,7 @@ impl Colouring {
         let kept = held.map(|held| held.range).or(own.map(|(.., range)| range));
         let range = match (colours.range, kept, self.whole_run, shown) {
             (RangeMode::Locked(range), ..) => range,
-            (RangeMode::Follow, Some(kept), ..) => kept,
+            (RangeMode::Follow | RangeMode::WholeRun, Some(kept), ..) => kept,
             (RangeMode::WholeRun, _, Some((.., whole)), shown) => {
                 shown.filter(|_| other.is_some()).map_or(whole, |shown| whole.union(shown))
             }
