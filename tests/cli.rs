@@ -12,7 +12,8 @@ use tilescope::picture::{
     FigureKind, Frames, Spacing, ViewSpec, figure_command, open, read_figure,
 };
 use tilescope::run::{
-    CutLine, FieldKind, InitialGuess, Planner, ProblemKind, Run, RunSpec, save_run,
+    Backend, CutLine, FieldKind, InitialGuess, Planner, ProblemKind, Run, RunSpec, StopRule,
+    save_run,
 };
 
 fn folder() -> TempDir {
@@ -484,7 +485,7 @@ fn poisson_residual(nx: usize, ny: usize, u: &[f64]) -> f64 {
 #[test]
 fn the_rounding_limit_is_not_called_converged() {
     let folder = folder();
-    let command = "solve --shape 64x64 --precision f32 --tol 1e-9 --json --save-field u.npy";
+    let command = "solve --shape 64x64 --precision f32 --tol 1e-9 --json --save-field u.npy --save-curve c.csv";
     let output = tilescope(&folder, command).output().unwrap();
     let said: Value = serde_json::from_slice(&output.stdout).unwrap();
     let why = String::from_utf8(output.stderr).unwrap();
@@ -497,6 +498,11 @@ fn the_rounding_limit_is_not_called_converged() {
         bytes.chunks(4).map(|four| f32::from_le_bytes(four.try_into().unwrap()).into()).collect();
     let residual = said["residual"].as_f64().unwrap();
     assert!((residual / poisson_residual(64, 64, &u) - 1.0).abs() < 1e-9, "{residual}");
+    // The curve ends at the true residual, too.
+    let curve = fs::read_to_string(folder.path().join("c.csv")).unwrap();
+    let last: Vec<&str> = curve.lines().last().unwrap().split(',').collect();
+    assert_eq!(last[0], said["cycles"].to_string());
+    assert!((last[3].parse::<f64>().unwrap() / residual - 1.0).abs() < 1e-12, "{last:?}");
     let start = said["residual0"].as_f64().unwrap();
     assert!((start / poisson_residual(64, 64, &[1.0; 64 * 64]) - 1.0).abs() < 1e-6, "{start}");
     assert!(residual > 1e-9 * start);
@@ -1098,7 +1104,7 @@ fn runs_that_cannot_be_compared_are_refused_in_one_sentence() {
     refused("--kind inside --subiteration 99", 2, &["--subiteration is 99", "has 4"]);
     refused("--compare nowhere.toml", 1, &["nowhere.toml", "no such file"]);
     fs::write(folder.path().join("broken.toml"), "version = 1\n[method]\nk = \"many\"").unwrap();
-    refused("--compare broken.toml", 1, &["broken.toml is not a run description"]);
+    refused("--compare broken.toml", 2, &["broken.toml is not a run description"]);
 }
 
 #[test]
@@ -1144,7 +1150,10 @@ fn an_animation_carries_its_run_and_plays() {
             _ => "--size 300x240",
         };
         let options = format!("--animate 0..9:3 --kind {kind} {size} --theme screen");
-        tilescope(&folder, &format!("render {SMALL} {options} -o a.gif")).assert().success();
+        tilescope(&folder, &format!("render {SMALL} {options} -o a.gif"))
+            .assert()
+            .success()
+            .stderr("tilescope: a.gif cannot be opened as a run; an .apng can\n");
         let file = fs::File::open(folder.path().join("a.gif")).unwrap();
         let mut gif = gif::DecodeOptions::new().read_info(file).unwrap();
         let mut delays = Vec::new();
@@ -1248,6 +1257,10 @@ fn invalid_animations_are_refused() {
         ("--animate 0..9 --theme transparent -o a.gif", &["without a background", ".apng"]),
         ("--animate 0..9 --at-cycle 4 -o a.gif", &["--animate", "--at-cycle"]),
         ("--fps 9 -o a.png", &["--animate"]),
+        (
+            "--animate 0..100 --max-cycles 40 -o a.gif",
+            &["--animate goes to 100", "--max-cycles 40"],
+        ),
         ("-o a.gif", &["a.gif is an animation", "--animate 0..400:8"]),
     ] {
         refused(&folder, &format!("render {SMALL} {arguments}"), 2, parts);
@@ -1282,6 +1295,21 @@ fn a_cycle_after_the_end_of_the_run_can_be_drawn() {
         .success();
     let (run, view) = read_figure(&folder.path().join("a.png")).unwrap();
     assert_eq!((run.stop.tolerance, view.unwrap().cycle), (Some(0.5), 30));
+    // A run file ends its run at its limit; a figure may show a later cycle, and is drawn again there.
+    let limited = format!("render {SMALL} --max-cycles 4 --at-cycle 3 --bare -o limited.png");
+    tilescope(&folder, &limited).assert().success();
+    tilescope(&folder, "render --run limited.png --at-cycle 5 --bare -o b.png").assert().success();
+    let mut run = small();
+    run.stop.max_cycles = 4;
+    save_run(&folder.path().join("limited.toml"), &run).unwrap();
+    let later = "render --run limited.toml --bare -o c.png --at-cycle";
+    tilescope(&folder, &format!("{later} 4")).assert().success();
+    refused(
+        &folder,
+        &format!("{later} 5"),
+        2,
+        &["--at-cycle is 5", "max_cycles = 4 of limited.toml"],
+    );
 }
 
 #[test]
@@ -1369,7 +1397,7 @@ fn earlier_names_of_subcommands_and_options_still_work() {
             "1d-copies",
         ),
         (
-            "solve --shape 16 --tile 8 --k 2 --stop change --tol none --max-cycles 2",
+            "solve --shape 16 --tile 8 --k 2 --stop change --tol 0.5 --max-cycles 2000",
             "solve --help",
             "- change:",
         ),
@@ -1454,6 +1482,9 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
     refused(&folder, "render --size 9x9 -o a.png", 2, &["'9x9'", "64 to 16384"]);
     refused(&folder, "render --bare --size 99x99 -o a.png", 2, &["--bare", "--size"]);
     refused(&folder, "render --bare --kind curves -o a.png", 2, &["--bare"]);
+    let mut limited = small();
+    limited.stop.max_cycles = 40;
+    save_run(&folder.path().join("40.toml"), &limited).unwrap();
     for (arguments, parts) in [
         ("--kind movie", &["'movie'", "--kind", "side-by-side, space-time"][..]),
         ("--kind space-time", &["space-time cannot be drawn", "1D"]),
@@ -1465,6 +1496,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--kind inside --follow 9,9", &["--follow is 9,9", "the last tile is 7,7"]),
         ("--kind inside --subiteration 99", &["--subiteration is 99", "has 16"]),
         ("--at-cycle 50 --max-cycles 40", &["--at-cycle is 50", "--max-cycles 40"]),
+        ("--at-cycle 50 --run 40.toml", &["--at-cycle is 50", "max_cycles = 40 of 40.toml"]),
         ("--kind profile --cut j=256", &["cut is j=256", "j=0 to j=255"]),
         ("--kind profile --cut i=-1", &["--cut", "j=128"]),
         ("--kind profile --shape 90 --cut i=3", &["cut is i=3", "no columns"]),
@@ -1489,6 +1521,83 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
     refused(&folder, &format!("{bench} --tol 1e-3"), 2, &["--to-tolerance"]);
     refused(&folder, &format!("{bench} --repeats 0"), 2, &["--repeats"]);
     refused(&folder, &format!("{bench} -o no/such/r.md"), 1, &["no/such"]);
+}
+
+/// Only where an option is given: what comes from a run file or a preset may be without effect.
+#[test]
+fn options_without_effect_are_refused() {
+    let folder = folder();
+    let mut run = small();
+    save_run(&folder.path().join("run.toml"), &run).unwrap();
+    run.method.backend = Backend::Cuda;
+    save_run(&folder.path().join("cuda.toml"), &run).unwrap();
+    for (arguments, option, place) in [
+        ("render --kind curves --field error -o a.png", "--field", "curves"),
+        ("render --kind curves --scale log -o a.png", "--scale", "curves"),
+        ("render --kind edge-share --absolute -o a.png", "--absolute", "edge-share"),
+        ("render --kind curves --range 0,1 -o a.png", "--range", "curves"),
+        ("render --kind inside --map viridis -o a.png", "--map", "inside"),
+        ("render --kind curves --slice z=3 -o a.png", "--slice", "curves"),
+        ("render --at-cycle 3 --until 9 -o a.png", "--until", "heat-map"),
+        ("render --absolute -o a.png", "--absolute", "scale log"),
+        ("render --bare --borders -o a.png", "--borders", "bare-map"),
+        ("render --bare --no-annotations -o a.png", "--no-annotations", "bare-map"),
+        ("render --bare --font-size 9 -o a.png", "--font-size", "bare-map"),
+        ("render --bare --dpi 90 -o a.png", "--dpi", "bare-map"),
+        ("render --bare --theme dark -o a.png", "--theme", "bare-map"),
+        ("render --borders -o a.csv", "--borders", "a table"),
+        ("render --theme dark -o a.csv", "--theme", "a table"),
+        ("render --map viridis -o a.csv", "--map", "a table"),
+        (
+            "render --compare run.toml --pair sweeps --compare-at 3 -o a.png",
+            "--compare-at",
+            "--pair",
+        ),
+        (
+            "render --compare run.toml --compare-at 3 --animate 0..9 -o a.gif",
+            "--compare-at",
+            "fixed",
+        ),
+        ("solve --backend cuda --threads 2", "--threads", "backend cuda"),
+        ("solve --run cuda.toml --threads 2", "--threads", "backend cuda"),
+        ("solve --backend cpu --devices 0", "--devices", "backend cpu"),
+        ("solve --tol none --max-cycles 2 --stop update", "--stop", "--tol"),
+        ("solve --matrix heat-1d --nodes 3x3", "--nodes", "--ordering tiles"),
+        ("solve --matrix heat-1d --seed 3", "--seed", "--ordering random"),
+        ("sweep --backend cuda --jobs 2 -o s.csv", "--jobs", "backend cuda"),
+        ("sweep --measure time --jobs 2 -o s.csv", "--jobs", "--measure cycles"),
+    ] {
+        refused(&folder, arguments, 2, &[option, place]);
+    }
+    // A run may have what it leaves no use for, and tiles are drawn of any method.
+    let mut run = small();
+    (run.method.backend, run.method.devices) = (Backend::Cpu, vec![1]);
+    (run.stop.rule, run.stop.tolerance) = (StopRule::Change, None);
+    run.stop.max_cycles = 3;
+    save_run(&folder.path().join("spare.toml"), &run).unwrap();
+    tilescope(&folder, "solve --run spare.toml").assert().success();
+    let classic =
+        "render --shape 24x20 --method classic --tile 8 --overlap 2 --borders --at-cycle 3";
+    tilescope(&folder, &format!("{classic} -o a.png")).assert().success().stderr("");
+}
+
+/// What a file or its name holds reaches the terminal as text, on stdout as on stderr.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_file_says_cannot_act_on_the_terminal() {
+    let folder = folder();
+    let matrix = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2.0\n2 2 2.0\n";
+    fs::write(folder.path().join("m\u{1b}[31m.mtx"), matrix).unwrap();
+    let lesson = "+++\ntitle = \"Red\"\n+++\n\n## A step\n\nText.\n\n```tilescope\nshape = [8, 8]\ntile = 4\n\
+                  k = 2\ncycles = 1\n```\n\n```expect\nedge\u{1b}[31m_share = 0.1..0.2\ncycles = 1\n```\n";
+    fs::write(folder.path().join("red.md"), lesson).unwrap();
+    for arguments in ["solve --matrix m\u{1b}[31m.mtx --tile 2 --k 1", "lesson --check red.md"] {
+        let output = tilescope(&folder, arguments).output().unwrap();
+        let [said, notes] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+        assert!(!said.is_empty() && !said.contains('\u{1b}'), "{said}");
+        assert!(!notes.contains('\u{1b}') && notes.lines().count() <= 1, "{notes}");
+        assert!((said + &notes).contains("\\u{1b}[31m"), "{arguments}");
+    }
 }
 
 #[test]
@@ -1568,20 +1677,28 @@ fn files_without_a_run_are_refused() {
     let mut damaged = picture.clone();
     let keyword = picture.windows(9).position(|window| window == b"tilescope").unwrap();
     damaged[keyword + 20] ^= 0x55;
-    fs::write(path("damaged.png"), damaged).unwrap();
+    fs::write(path("damaged.png"), &damaged).unwrap();
+    fs::write(path("damaged.apng"), &damaged).unwrap();
+    for name in ["damaged.svg", "damaged.pdf"] {
+        tilescope(&folder, &format!("render {SMALL} --at-cycle 1 -o {name}")).assert().success();
+        let mut bytes = fs::read(path(name)).unwrap();
+        for tag in [&b"<t:tilescope>"[..], b"</t:tilescope>"] {
+            let at = bytes.windows(tag.len()).position(|window| window == tag).unwrap();
+            bytes[at + tag.len() - 2] = b'x';
+        }
+        fs::write(path(name), bytes).unwrap();
+    }
     image::RgbaImage::new(3, 2).save(path("foreign.png")).unwrap();
     write("foreign.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
     write("cut.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"");
     write("foreign.pdf", "%PDF-1.7\n%%EOF\n");
     write("text.pdf", "text");
     for (name, parts) in [
-        ("unknown.toml", &["unknown.toml", "speed"][..]),
-        ("key.toml", &["key.toml", "overlapp", "overlap"]),
-        ("newer.toml", &["newer.toml", "version 7", "up to 6"]),
-        ("type.toml", &["type.toml", "k = \"many\"", "line", "it must be a whole number"]),
-        ("negative.toml", &["negative.toml", "k = -1", "line", "it must be a whole number"]),
-        ("escape.toml", &["escape.toml", "\\u{1b}[31mred"]),
+        ("newer.toml", &["newer.toml", "version 7", "up to 6"][..]),
         ("damaged.png", &["the run that damaged.png carries is damaged"]),
+        ("damaged.apng", &["the run that damaged.apng carries is damaged"]),
+        ("damaged.svg", &["the run that damaged.svg carries is damaged"]),
+        ("damaged.pdf", &["the run that damaged.pdf carries is damaged"]),
         ("film.gif", &["film.gif cannot be opened as a run", ".apng"]),
         ("cut.toml", &["cut.toml", "line"]),
         ("empty.toml", &["empty.toml", "version"]),
@@ -1598,7 +1715,18 @@ fn files_without_a_run_are_refused() {
         refused(&folder, &format!("open {name}"), 1, parts);
         refused(&folder, &format!("solve --run {name}"), 1, parts);
     }
-    // The same mistake has the same code, wherever it is made.
+    // The same mistake has the same code, wherever it is made: a key or a value that is refused is not damage.
+    for (name, parts) in [
+        ("unknown.toml", &["unknown.toml", "speed"][..]),
+        ("key.toml", &["key.toml", "overlapp", "overlap"]),
+        ("type.toml", &["type.toml", "k = \"many\"", "line", "it must be a whole number"]),
+        ("negative.toml", &["negative.toml", "k = -1", "line", "it must be a whole number"]),
+        ("escape.toml", &["escape.toml", "\\u{1b}[31mred"]),
+    ] {
+        refused(&folder, &format!("open {name}"), 2, parts);
+        refused(&folder, &format!("solve --run {name}"), 2, parts);
+        refused(&folder, &format!("render --run {name} -o a.png"), 2, parts);
+    }
     refused(&folder, "open odd.toml", 2, &["odd.toml cannot be run", "overlap 3 is odd"]);
     refused(&folder, "solve --run odd.toml", 2, &["overlap 3 is odd"]);
 }
@@ -1631,6 +1759,10 @@ fn no_output_replaces_an_input_or_another_output() {
     save_run(&path("run.toml"), &small()).unwrap();
     write_npy(&path("b.npy"), &[4, 4], &[1.0; 16]);
     image::GrayImage::new(4, 4).save(path("photo.png")).unwrap();
+    let mut beside = small();
+    (beside.problem.kind, beside.problem.shape) = (ProblemKind::Picture, vec![4, 4]);
+    (beside.problem.rhs, beside.method.tile) = (Some(path("photo.png")), vec![4]);
+    save_run(&path("beside.toml"), &beside).unwrap();
     for (command, parts) in [
         ("solve --rhs b.npy --save-field b.npy", ["--save-field b.npy", "--rhs"]),
         ("solve --rhs b.npy --save-field ./b.npy", ["--save-field ./b.npy", "--rhs"]),
@@ -1641,8 +1773,13 @@ fn no_output_replaces_an_input_or_another_output() {
         ("render --rhs photo.png -o photo.png", ["-o photo.png", "--rhs"]),
         ("sweep -o same.svg --plot same.svg", ["-o is same.svg", ".csv"]),
         ("sweep --rhs photo.png -o s.csv --plot photo.png", ["--plot photo.png", "--rhs"]),
+        ("render --compare beside.toml -o photo.png", ["-o photo.png", "a run of --compare"]),
+        ("bench kernels -o photo.png", ["-o is photo.png", ".md"]),
+        ("bench matrices -o photo.png", ["-o is photo.png", ".md"]),
+        ("bench paper -o photo.png", ["-o is photo.png", ".md"]),
     ] {
         let before = fs::read(path("photo.png")).unwrap();
+        let endless = if command.starts_with("bench") { "" } else { endless };
         refused(&folder, &format!("{command} {endless}"), 2, &parts);
         assert_eq!(fs::read(path("photo.png")).unwrap(), before);
     }
@@ -1669,6 +1806,22 @@ fn a_full_disk_is_reported_in_one_sentence() {
             .code(1)
             .stdout(predicate::str::contains("‖r‖₂ / ‖r₀‖₂"))
             .stderr("tilescope: cannot write /dev/full: the disk is full\n");
+    }
+    let bench = "bench kernels --backend cpu --shape 24x20 --tile 8 --k 2 --overlap 0 --repeats 1";
+    tilescope(&folder, &format!("{bench} -o /dev/full"))
+        .assert()
+        .code(1)
+        .stdout(predicate::str::contains("Poisson 2D, 24 × 20"))
+        .stderr("tilescope: cannot write /dev/full: the disk is full\n");
+    // A figure has an ending.
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("full.png")).unwrap();
+    let sweep = "sweep --shape 24x20 --tile 8 --k 4 --measure cycles";
+    for (options, part) in [("-o a.csv", "best  k = 4"), ("-o b.csv --json", "\"rows\"")] {
+        tilescope(&folder, &format!("{sweep} {options} --plot full.png"))
+            .assert()
+            .code(1)
+            .stdout(predicate::str::contains(part))
+            .stderr("tilescope: cannot write full.png: the disk is full\n");
     }
     // The same for a summary that is redirected to a file.
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
@@ -1803,6 +1956,11 @@ fn ctrl_c_ends_work_of_any_length_and_a_second_one_a_save() {
         let mut said = String::new();
         std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
         assert!(said.contains("nothing was saved"), "{command}: {said}");
+        if command.starts_with("solve") {
+            let how_far = ["interrupted after 0 cycles", "interrupted before the first cycle"];
+            assert!(how_far.iter().any(|part| said.contains(part)), "{said}");
+            assert!(said.contains("--save-on-interrupt"), "{said}");
+        }
         assert!(files(&folder).is_empty(), "{command}");
     }
     // A named pipe without a reader delays the save.
@@ -1855,6 +2013,8 @@ fn a_closed_pipe_is_not_a_panic() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    // Not all of the summary was taken.
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]

@@ -248,6 +248,9 @@ fn tune_measures_a_few_settings_and_prints_a_command_that_runs() {
     refused(&folder, "tune --k 8:2", 2, &["range 8:2 is reversed"]);
     let output = tilescope(&folder, &format!("{tune} --max-cycles 2")).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("tilescope: no setting reached the tolerance; "), "{said}");
+    assert!(said.contains("--max-cycles") && said.lines().count() == 1, "{said}");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
 }
 

@@ -4,7 +4,7 @@ use super::choices;
 use super::console::UsageError;
 use super::values::{self, Axes, Tolerance};
 use crate::grid::{ByteCount, Precision};
-use crate::picture;
+use crate::picture::{self, FigureFile, FilmFile};
 use crate::problem::matrix::Ordering;
 use crate::problem::{Boundary, HotBox, Stencil, input};
 use crate::run::{
@@ -304,22 +304,58 @@ impl CommonArgs {
         method.backend = self.backend.unwrap_or(method.backend);
         method.threads = self.threads.unwrap_or(method.threads);
         method.devices = self.devices.clone().unwrap_or(method.devices);
-        Ok(RunSpec { problem, stop, method, version: base.version })
+        let spec = RunSpec { problem, stop, method, version: base.version };
+        self.check_options(&spec)?;
+        Ok(spec)
+    }
+
+    /// Refuses options that change nothing of the run that they describe. What a run file or a preset has
+    /// beside them may be without effect.
+    fn check_options(&self, spec: &RunSpec) -> Result<(), UsageError> {
+        let ordering = spec.problem.matrix.as_ref().map(|matrix| matrix.ordering);
+        for (option, is_given, is_used, instead) in [
+            (
+                "--threads",
+                self.threads.is_some(),
+                spec.method.backend != Backend::Cuda,
+                "with backend cuda; it is for backend cpu",
+            ),
+            (
+                "--devices",
+                self.devices.is_some(),
+                spec.method.backend != Backend::Cpu,
+                "with backend cpu; it is for backend cuda",
+            ),
+            (
+                "--stop",
+                self.stop.is_some(),
+                spec.stop.tolerance.is_some(),
+                "without a tolerance; use it with --tol",
+            ),
+            (
+                "--nodes",
+                self.nodes.is_some(),
+                ordering == Some(Ordering::Tiles),
+                "on this ordering; use it with --ordering tiles",
+            ),
+            (
+                "--seed",
+                self.seed.is_some(),
+                ordering.is_none_or(|ordering| ordering == Ordering::Random),
+                "on this ordering; use it with --ordering random",
+            ),
+        ] {
+            if is_given && !is_used {
+                return Err(UsageError(format!("{option} has no effect {instead}")));
+            }
+        }
+        Ok(())
     }
 
     /// The files that a run is made of, with the options that name them.
     pub fn inputs<'a>(&'a self, spec: &'a RunSpec) -> Vec<(&'static str, &'a Path)> {
-        let matrix = spec.problem.matrix.as_ref();
-        let of_matrix = matrix.and_then(|matrix| matrix.initial.as_ref());
-        let initial = spec.problem.initial.as_ref().or(of_matrix);
-        let inputs = [
-            ("--run", self.run.as_deref()),
-            ("--rhs", spec.problem.rhs.as_deref()),
-            ("--conductivity", spec.problem.conductivity.as_deref()),
-            ("--matrix", matrix.filter(|matrix| matrix.is_file()).map(|it| it.source.as_path())),
-            ("--initial", initial.and_then(InitialGuess::file)),
-        ];
-        inputs.into_iter().filter_map(|(option, path)| Some((option, path?))).collect()
+        let run = self.run.as_deref().map(|path| ("--run", path));
+        run.into_iter().chain(files_of(spec)).collect()
     }
 
     fn base(&self) -> anyhow::Result<RunSpec> {
@@ -467,15 +503,36 @@ impl RunArgs {
         Ok(spec)
     }
 
-    /// The limit of cycles, if it is an option.
-    pub fn max_cycles(&self) -> Option<u64> {
-        self.common.max_cycles
+    /// The limit of cycles and what sets it: an option, or a run file. A figure may show a cycle beyond the
+    /// limit of its run, and is drawn again there.
+    pub fn max_cycles(&self, spec: &RunSpec) -> Option<(u64, String)> {
+        let most = spec.stop.max_cycles;
+        if self.common.max_cycles.is_some() {
+            return Some((most, format!("--max-cycles {most}")));
+        }
+        let is_figure = |path: &Path| FigureFile::of(path).is_ok() || FilmFile::of(path).is_ok();
+        let file = self.common.run.as_deref().filter(|path| !is_figure(path))?;
+        Some((most, format!("max_cycles = {most} of {}", file.display())))
     }
 
     /// The files that the run is made of, with the options that name them.
     pub fn inputs<'a>(&'a self, spec: &'a RunSpec) -> Vec<(&'static str, &'a Path)> {
         self.common.inputs(spec)
     }
+}
+
+/// The files that a run reads, with the options that name them.
+pub(super) fn files_of(spec: &RunSpec) -> Vec<(&'static str, &Path)> {
+    let matrix = spec.problem.matrix.as_ref();
+    let of_matrix = matrix.and_then(|matrix| matrix.initial.as_ref());
+    let initial = spec.problem.initial.as_ref().or(of_matrix);
+    let files = [
+        ("--rhs", spec.problem.rhs.as_deref()),
+        ("--conductivity", spec.problem.conductivity.as_deref()),
+        ("--matrix", matrix.filter(|matrix| matrix.is_file()).map(|it| it.source.as_path())),
+        ("--initial", initial.and_then(InitialGuess::file)),
+    ];
+    files.into_iter().filter_map(|(option, path)| Some((option, path?))).collect()
 }
 
 #[cfg(test)]

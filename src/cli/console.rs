@@ -1,7 +1,8 @@
 //! Messages on the terminal, and the exit codes that go with them.
 
 use crate::files;
-use crate::run::PlanError;
+use crate::picture::OpenError;
+use crate::run::{PlanError, SpecError};
 use crate::solver::SolverError;
 use anyhow::anyhow;
 use clap::error::ErrorKind;
@@ -30,16 +31,21 @@ pub(super) fn report_failure(error: &anyhow::Error) -> ExitCode {
     }
     // Every error is one sentence that names its cause: the chain below it would repeat it.
     print_note(&error.to_string());
-    ExitCode::from(match error.downcast_ref::<PlanError>() {
-        // The usage is right; the file or the machine does not fit it.
-        Some(PlanError::Input(_) | PlanError::Matrix(_) | PlanError::Memory(_)) => FAILED,
-        Some(_) => USAGE,
-        None if error.is::<UsageError>() => USAGE,
-        None => match error.downcast_ref::<SolverError>() {
-            Some(SolverError::Kernel { .. }) => USAGE,
-            _ => FAILED,
-        },
-    })
+    ExitCode::from(if is_usage(error) { USAGE } else { FAILED })
+}
+
+/// Whether an error is one of the command line. A value that a run file has in its place is the same mistake;
+/// a file that is damaged, or does not fit this machine, is not.
+fn is_usage(error: &anyhow::Error) -> bool {
+    match error.downcast_ref::<PlanError>() {
+        Some(PlanError::Input(_) | PlanError::Matrix(_) | PlanError::Memory(_)) => false,
+        Some(_) => true,
+        None => {
+            error.is::<UsageError>()
+                || matches!(error.downcast_ref(), Some(SolverError::Kernel { .. }))
+                || matches!(error.downcast_ref(), Some(OpenError::Spec(SpecError::Value { .. })))
+        }
+    }
 }
 
 /// Prints why the command line could not be parsed, in one sentence on stderr. `--help` and

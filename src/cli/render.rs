@@ -1,6 +1,6 @@
 //! `tilescope render`: a figure of a run, or of two.
 
-use super::args::RunArgs;
+use super::args::{RunArgs, files_of};
 use super::console::{INTERRUPTED, UsageError, print_note};
 use super::gpu_notes::{print_device, print_gpu_notes};
 use super::interrupt::Interrupt;
@@ -92,9 +92,10 @@ pub struct Render {
         requires = "compare"
     )]
     compare_at: Option<u64>,
-    /// Which cycle of the other runs goes with that of the first; fixed is that of --compare-at
-    #[arg(long, default_value = "cycles", help_heading = "Figure", requires = "compare")]
-    pair: Pairing,
+    /// Which cycle of the other runs goes with that of the first; fixed is that of --compare-at [default:
+    /// cycles]
+    #[arg(long, help_heading = "Figure", requires = "compare")]
+    pair: Option<Pairing>,
     /// Continue the run to this cycle after the one that is drawn: curves show the rest faintly
     #[arg(
         long,
@@ -134,9 +135,9 @@ pub struct Render {
     /// What --kind inside draws [default: staleness]
     #[arg(long, help_heading = "Figure")]
     inside_shows: Option<InsideKind>,
-    /// The field
-    #[arg(long, default_value = "residual", help_heading = "Figure")]
-    field: FieldKind,
+    /// The field [default: residual]
+    #[arg(long, help_heading = "Figure")]
+    field: Option<FieldKind>,
     /// How values are spread over the colours [default: log; linear for the solution, symmetric
     /// for a diverging map]
     #[arg(long, help_heading = "Figure")]
@@ -214,9 +215,9 @@ pub struct Render {
     /// The same as --kind bare-map
     #[arg(long, help_heading = "Figure", conflicts_with = "kind")]
     bare: bool,
-    /// The background that the figure is made for
-    #[arg(long, default_value = "light", help_heading = "Figure")]
-    theme: Theme,
+    /// The background that the figure is made for [default: light]
+    #[arg(long, help_heading = "Figure")]
+    theme: Option<Theme>,
     /// Draw an animation: the cycles from..to:step, or from..to:log for 60 of them, spread evenly
     /// by their logarithm (from..to:log40 for 40). All frames have the same range
     #[arg(
@@ -259,13 +260,14 @@ impl Render {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let mut view = self.view()?;
         self.check_file(&view)?;
-        self.check_options(&view)?;
         let spec = self.run.spec()?;
-        // A figure may be drawn again in the place of the one that carries its run.
-        let mut inputs = self.run.inputs(&spec);
-        inputs.retain(|(option, _)| *option == "--rhs");
-        outputs::check(&[Output { option: "-o", path: &self.output, endings: &[] }], &inputs)?;
+        self.check_options(&view, &spec)?;
         let others = self.others(&mut view)?;
+        // A figure may be drawn again in the place of one that carries its run, or another.
+        let beside = others.iter().flat_map(|other| files_of(&other.run));
+        let beside = beside.map(|(_, path)| ("a run of --compare", path));
+        let inputs: Vec<_> = files_of(&spec).into_iter().chain(beside).collect();
+        outputs::check(&[Output { option: "-o", path: &self.output, endings: &[] }], &inputs)?;
         let mut planner = Planner::default();
         let first = planner.plan(&spec)?;
         let plans = others.iter().map(|other| planner.plan(&other.run));
@@ -341,7 +343,7 @@ impl Render {
             }
         }
         let is_somewhere = |(_, other): &(_, Other)| self.compare_at.or(other.cycle).is_some();
-        if self.pair == Pairing::Fixed && !others.iter().all(is_somewhere) {
+        if self.pair == Some(Pairing::Fixed) && !others.iter().all(is_somewhere) {
             let why = "--pair fixed needs the cycle of the other runs: --compare-at";
             return Err(UsageError(why.to_owned()).into());
         }
@@ -393,10 +395,35 @@ impl Render {
         }
     }
 
-    /// Refuses options that change nothing of what is drawn.
-    fn check_options(&self, view: &ViewSpec) -> Result<(), UsageError> {
+    /// Refuses options that change nothing of what is drawn, and cycles beyond the end of the run.
+    fn check_options(&self, view: &ViewSpec, run: &RunSpec) -> Result<(), UsageError> {
+        self.check_kind(view, run.problem.shape.len())?;
+        self.check_style(view)?;
+        self.check_pairing()?;
+        let last = match view.frames {
+            Some(frames) => Some(("--animate", frames.last)),
+            None => self.at_cycle.map(|cycle| ("--at-cycle", cycle)),
+        };
+        match last.zip(self.run.max_cycles(run)) {
+            Some(((option, cycle), (most, limit))) if cycle > most => {
+                let goes = if self.animate.is_some() { "goes to" } else { "is" };
+                Err(UsageError(format!("{option} {goes} {cycle}, but the run ends at {limit}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses options of other kinds of figures.
+    fn check_kind(&self, view: &ViewSpec, dim: usize) -> Result<(), UsageError> {
         let (uses, kind) = (view.uses(), view.kind.name());
         for (option, is_given, is_used, instead) in [
+            ("--field", self.field.is_some(), uses.field, "heat-map"),
+            ("--scale", self.scale.is_some(), uses.field, "heat-map"),
+            ("--absolute", self.absolute, uses.field, "heat-map"),
+            ("--range", self.range.is_some(), uses.field || uses.inside, "heat-map"),
+            ("--map", self.map.is_some(), uses.field, "heat-map"),
+            ("--slice", self.slice.is_some(), uses.field, "heat-map"),
+            ("--until", self.until.is_some(), view.goes_on(dim), "curves"),
             ("--probe", !self.probes.is_empty(), uses.probes, "probes"),
             ("--follow", self.follow.is_some(), uses.inside, "inside"),
             ("--subiteration", self.subiteration.is_some(), uses.inside, "inside"),
@@ -423,11 +450,57 @@ impl Render {
                 )));
             }
         }
-        match self.at_cycle.zip(self.run.max_cycles()) {
-            Some((cycle, most)) if cycle > most => Err(UsageError(format!(
-                "--at-cycle is {cycle}, but the run ends at --max-cycles {most}"
-            ))),
-            _ => Ok(()),
+        Ok(())
+    }
+
+    /// Refuses options about the looks of a figure where there are none: a table has numbers alone, the raw
+    /// map no text.
+    fn check_style(&self, view: &ViewSpec) -> Result<(), UsageError> {
+        let is_film = self.animate.is_some();
+        let is_table = picture::is_table(&self.output) && !is_film;
+        let is_bare = !view.kind.has_page();
+        for (option, is_given, is_used) in [
+            ("--scale", self.scale.is_some(), !is_table),
+            ("--absolute", self.absolute, !is_table),
+            ("--range", self.range.is_some(), !is_table),
+            ("--map", self.map.is_some(), !is_table),
+            ("--borders", self.borders, !is_table && !is_bare),
+            ("--no-annotations", self.no_annotations, !is_table && !is_bare),
+            ("--font-size", self.font_size.is_some(), !is_table && !is_bare),
+            // The size of a table may be in centimetres.
+            ("--dpi", self.dpi.is_some(), !is_bare && (!is_table || self.size.is_some())),
+            // An animation without transparency has the background of its theme.
+            ("--theme", self.theme.is_some(), !is_table && (!is_bare || is_film)),
+        ] {
+            if is_given && !is_used {
+                let what = if is_table { "a table" } else { "bare-map" };
+                return Err(UsageError(format!("{option} has no effect on {what}")));
+            }
+        }
+        if self.absolute && view.figure.scale != ScaleKind::Linear {
+            let scale = view.figure.scale.name();
+            let why =
+                format!("--absolute has no effect on scale {scale}; use it with --scale linear");
+            return Err(UsageError(why));
+        }
+        Ok(())
+    }
+
+    /// Refuses a pairing and a cycle of the other runs of which one changes nothing.
+    fn check_pairing(&self) -> Result<(), UsageError> {
+        let is_fixed = self.pair == Some(Pairing::Fixed);
+        match self.pair.filter(|_| self.compare_at.is_some() && !is_fixed) {
+            Some(pair) => {
+                let pair = pair.name();
+                Err(UsageError(format!(
+                    "--compare-at does not go with --pair {pair}; leave one out"
+                )))
+            }
+            None if self.animate.is_some() && self.compare_at.is_some() && !is_fixed => {
+                let why = "--compare-at has no effect on an animation; use it with --pair fixed";
+                Err(UsageError(why.to_owned()))
+            }
+            None => Ok(()),
         }
     }
 
@@ -480,7 +553,7 @@ impl Render {
             return Err(UsageError(why.to_owned()));
         }
         Ok(ViewSpec {
-            field: self.field,
+            field: self.field.unwrap_or_default(),
             kind,
             over: self.over.unwrap_or_default(),
             log_x: self.log_x,
@@ -492,7 +565,7 @@ impl Render {
             until: self.until,
             classic: self.classic,
             probes: self.probes.clone(),
-            pairing: self.pair,
+            pairing: self.pair.unwrap_or_default(),
             inside: self.inside(),
             places: self.places.clone(),
             frames: self.frames(),
@@ -528,7 +601,7 @@ impl Render {
         let diverging = self.map.is_some_and(ColourMap::is_diverging);
         let scale = self.scale.unwrap_or(match diverging {
             true => ScaleKind::Symmetric,
-            false => natural_scale(self.field),
+            false => natural_scale(self.field.unwrap_or_default()),
         });
         let usual = FigureSpec { size: kind.size(), ..FigureSpec::default() };
         let (size, dpi) = match self.size {
@@ -555,7 +628,7 @@ impl Render {
             size,
             dpi,
             font: self.font_size,
-            theme: self.theme,
+            theme: self.theme.unwrap_or_default(),
             borders: self.borders || kind.always_has_borders(),
             annotations: !self.no_annotations,
         })
@@ -663,10 +736,15 @@ mod tests {
     }
 
     /// A view as far as options can express it.
-    fn expressible(mut view: ViewSpec) -> ViewSpec {
+    fn expressible(mut view: ViewSpec, run: &RunSpec) -> ViewSpec {
+        let usual = FigureSpec::default();
+        let figure = &mut view.figure;
         if !view.kind.has_page() {
-            view.figure.size = FigureSpec::default().size;
+            (figure.size, figure.dpi, figure.font) = (usual.size, usual.dpi, usual.font);
+            (figure.borders, figure.annotations) = (usual.borders, usual.annotations);
+            figure.theme = if view.frames.is_some() { figure.theme } else { usual.theme };
         }
+        figure.absolute &= figure.scale == ScaleKind::Linear;
         view.figure.borders |= view.kind.always_has_borders();
         if view.frames.is_some() {
             (view.cycle, view.until) = (0, None);
@@ -675,9 +753,17 @@ mod tests {
         if !uses.inside {
             view.inside = InsideView::default();
         }
+        if !uses.field {
+            let ViewSpec { field, slice, .. }: ViewSpec = ViewSpec::default();
+            (view.field, view.slice) = (field, slice);
+            (view.figure.scale, view.figure.absolute) = (usual.scale, usual.absolute);
+            view.figure.map = usual.map;
+            view.figure.range = view.figure.range.filter(|_| uses.inside);
+        }
         if !uses.probes {
             view.probes = Vec::new();
         }
+        view.until = view.until.filter(|_| view.goes_on(run.problem.shape.len()));
         view.classic = view.classic.filter(|_| uses.reference);
         view.cut = view.cut.filter(|_| uses.cut);
         view.through = view.through.filter(|_| uses.through);
@@ -707,11 +793,21 @@ mod tests {
     proptest! {
         #[test]
         fn a_figure_survives_its_command_line(run in run(), view in view()) {
-            let view = expressible(view);
+            let view = expressible(view, &run);
             let line = figure_command(&run, &view, Path::new("it's a figure.png"));
             let words = words(&line);
             prop_assert_eq!(&words[..2], ["tilescope", "render"]);
             let parsed = Parsed::try_parse_from(&words[1..]).unwrap().render;
+            // No option is refused for having no effect.
+            let drawn = parsed.view().unwrap();
+            prop_assert!(parsed.check_kind(&drawn, run.problem.shape.len()).is_ok(), "{}", line);
+            prop_assert!(parsed.check_style(&drawn).is_ok(), "{}", line);
+            prop_assert!(parsed.check_pairing().is_ok(), "{}", line);
+            let table = figure_command(&run, &view, Path::new("table.csv"));
+            let table = Parsed::try_parse_from(&super::super::words::words(&table)[1..]);
+            let table = table.unwrap().render;
+            let drawn = table.view().unwrap();
+            prop_assert!(table.check_style(&drawn).is_ok(), "{}", line);
             prop_assert_eq!(parsed.run.spec().unwrap(), run);
             let cycle = parsed.at_cycle.unwrap_or(0);
             let is_from_figure = !view.compared.is_empty();

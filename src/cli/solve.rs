@@ -93,13 +93,14 @@ impl Solve {
         }
         print_gpu_notes(&plan);
         MemoryNeed::of(&plan, &[FieldKind::Residual]).check(plan.precision)?;
-        let interrupt = Interrupt::install("interrupted; nothing was saved")?;
+        let interrupt =
+            Interrupt::install(format!("interrupted before the first cycle{}", self.unsaved()))?;
         let mut run = Run::new(&plan)?;
         let setup_seconds = begin.elapsed().as_secs_f64();
         run.find_all_norms(self.save_curve.is_some());
         let is_whole = match self.save_on_interrupt {
-            true => interrupt.complete(|| advance(&mut run, interrupt))?,
-            false => advance(&mut run, interrupt)?,
+            true => interrupt.complete(|| self.advance(&mut run, interrupt))?,
+            false => self.advance(&mut run, interrupt)?,
         };
         if !is_whole && !self.save_on_interrupt {
             print_note(&self.interrupted(&run));
@@ -110,12 +111,14 @@ impl Solve {
         let summary = Summary::of(&run, setup_seconds)?;
         let printed = print(&if self.json { summary.json()? } else { summary.text(&run) });
         let code = if is_whole { exit_code(&run) } else { INTERRUPTED };
+        let ended = "interrupted while saving: a file is complete or was not written";
         match self.save_on_interrupt {
-            true => interrupt.complete(|| self.save(&run))?,
+            true => {
+                interrupt.ends_with(ended);
+                interrupt.complete(|| self.save(&run))?;
+            }
             false => {
-                interrupt.ends_with(
-                    "interrupted while saving: a file is complete or was not written (--save-on-interrupt completes all)",
-                );
+                interrupt.ends_with(format!("{ended} (--save-on-interrupt completes all)"));
                 self.save(&run)?;
             }
         }
@@ -125,17 +128,37 @@ impl Solve {
 
     /// What there was when Ctrl-C ended the run.
     fn interrupted(&self, run: &Run) -> String {
+        let mut text = format!("interrupted after {}", counted(run.cycle(), "cycle"));
         let known = run.history().records().rev().find_map(|record| record.residual);
-        let residual = known.map_or(f64::NAN, |norms| norms.l2);
-        let mut text = format!(
-            "interrupted after {}, at ‖r‖₂ / ‖r₀‖₂ = {}",
-            counted(run.cycle(), "cycle"),
-            rounded(reduction(residual, run.start_residual())),
-        );
-        if self.save_field.is_some() || self.save_curve.is_some() {
-            text += "; nothing was saved (--save-on-interrupt saves the results so far)";
+        if let Some(norms) = known {
+            let reduction = rounded(reduction(norms.l2, run.start_residual()));
+            text += &format!(", at ‖r‖₂ / ‖r₀‖₂ = {reduction}");
         }
-        text
+        text + self.unsaved()
+    }
+
+    /// The end of the sentence where Ctrl-C ends the process before there is a file that was asked for.
+    fn unsaved(&self) -> &'static str {
+        match self.save_field.is_some() || self.save_curve.is_some() {
+            true if self.save_on_interrupt => "; nothing was saved",
+            true => "; nothing was saved (--save-on-interrupt saves the results so far)",
+            false => "",
+        }
+    }
+
+    /// Makes cycles to the end of the run; `false` if it was interrupted.
+    fn advance(&self, run: &mut Run, interrupt: Interrupt) -> anyhow::Result<bool> {
+        let mut progress = Progress::start();
+        while run.outcome().is_none() {
+            if interrupt.is_requested() {
+                return Ok(false);
+            }
+            // The next cycles may take minutes: then the process ends without them.
+            interrupt.ends_with(self.interrupted(run));
+            run.advance(u64::MAX)?;
+            progress.show_run(run);
+        }
+        Ok(true)
     }
 
     fn save(&self, run: &Run) -> anyhow::Result<()> {
@@ -234,19 +257,6 @@ fn save_matrix(path: &Path, plan: &Plan) -> anyhow::Result<()> {
         None => matrix::save_matrix(path, matrix)?,
     }
     Ok(())
-}
-
-/// Makes cycles to the end of the run; `false` if it was interrupted.
-fn advance(run: &mut Run, interrupt: Interrupt) -> anyhow::Result<bool> {
-    let mut progress = Progress::start();
-    while run.outcome().is_none() {
-        if interrupt.is_requested() {
-            return Ok(false);
-        }
-        run.advance(u64::MAX)?;
-        progress.show_run(run);
-    }
-    Ok(true)
 }
 
 /// The message after Ctrl-C.

@@ -111,6 +111,7 @@ impl Sweep {
     /// Measures, writes the table and prints the best setting.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let spec = self.spec()?;
+        self.check_jobs(&spec)?;
         let mut outputs = vec![Output { option: "-o", path: &self.output, endings: &["csv"] }];
         if let Some(path) = &self.plot {
             if let Err(refused) = FigureFile::of(path) {
@@ -138,9 +139,10 @@ impl Sweep {
         let is_whole = is_probed && measurement.complete(&mut sweep, &done, interrupt)?;
         let rows = in_order(&measurement.rows, &sweep);
         let classic = if is_whole { sweep.classic(interrupt.should_stop())? } else { None };
-        if let Some(plot) = &self.plot {
-            save_plot(plot, self.plot_kind, &sweep, &rows, classic)?;
-        }
+        let plot = || match &self.plot {
+            Some(plot) => save_plot(plot, self.plot_kind, &sweep, &rows, classic),
+            None => Ok(()),
+        };
         if !is_whole {
             print_note(&format!(
                 "interrupted after {} of {}; {} keeps them, and --resume continues",
@@ -148,10 +150,12 @@ impl Sweep {
                 counted(sweep.cells().len() as u64, "setting"),
                 self.output.display(),
             ));
+            plot()?;
             return Ok(ExitCode::from(INTERRUPTED));
         }
         let best = SweepRow::best(&rows);
-        print(&if self.json {
+        // The numbers first: they are not lost where saving the figure fails.
+        let printed = print(&if self.json {
             let listed = Listed {
                 output: &self.output,
                 best,
@@ -163,7 +167,9 @@ impl Sweep {
             serde_json::to_string_pretty(&listed)? + "\n"
         } else {
             summary(&sweep, &rows, classic)
-        })?;
+        });
+        plot()?;
+        printed?;
         Ok(match best {
             Some(_) => ExitCode::SUCCESS,
             None => {
@@ -184,6 +190,17 @@ impl Sweep {
             measure: self.measure.clone(),
             run,
         })
+    }
+
+    /// Refuses `--jobs` where nothing is counted concurrently.
+    fn check_jobs(&self, spec: &SweepSpec) -> Result<(), UsageError> {
+        let why = match spec.run.method.backend {
+            _ if self.jobs == 1 => return Ok(()),
+            run::Backend::Cuda => "with backend cuda, which counts one setting after the other",
+            _ if !spec.measures(Measure::Cycles) => "on times; use it with --measure cycles",
+            _ => return Ok(()),
+        };
+        Err(UsageError(format!("--jobs has no effect {why}")))
     }
 
     /// Settings whose cycles are counted at once; one on a GPU.

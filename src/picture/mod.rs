@@ -46,7 +46,7 @@ pub use figures::profile::{profile_plot, profile_points};
 pub use figures::spy::{SMALLEST_BLOCK, SpyCells, entry_colours};
 pub use figures::{common_range, figure};
 pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};
-pub use file::table::{is_table, save_table};
+pub use file::table::save_table;
 pub use film::{Film, FilmError, FilmFile, FilmSize, save_film};
 pub use plot::description::{
     BAND_OPACITY, Band, FAINT, Level, Plot, PlotAxis, Series, TickStyle, VerticalLines,
@@ -63,7 +63,7 @@ pub use view::error::ViewError;
 pub use view::figure_spec::{DPI, FONT_SIZES, FigureSpec, natural_map, natural_scale};
 pub use view::frames::{Frames, MOST_FRAMES, Pairing, RATE, RATES, Spacing};
 pub use view::inside::{InsideKind, InsideView};
-pub use view::kind::{FigureKind, FigureType, Uses};
+pub use view::kind::{FigureKind, FigureType, Uses, is_table};
 pub use view::norm::Norm;
 pub use view::over::Over;
 pub use view::spec::{Compared, PlacedFigure, ViewSpec};

@@ -84,9 +84,10 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Any description, whether it makes sense or not.
+    /// Any description, whether it makes sense or not, without what its other settings leave no use for:
+    /// command lines do not have that.
     pub(crate) fn run()(
-        problem in problem(),
+        mut problem in problem(),
         name in proptest::sample::select(&MethodName::ALL[..]),
         height in proptest::option::of(prop_oneof![Just(Height::Auto), (0..5000_usize).prop_map(Height::Sweeps)]),
         memory in proptest::option::of(prop_oneof![Just(64_000_000), any::<u64>()].prop_map(ByteCount::new)),
@@ -102,14 +103,24 @@ prop_compose! {
         tolerance in proptest::option::of(number()),
         max_cycles in prop_oneof![Just(StopSpec::default().max_cycles), any::<u64>()],
     ) -> RunSpec {
-        // The other methods have no use for it, and their command lines none.
+        let ordering = problem.matrix.as_ref().map(|matrix| matrix.ordering);
+        problem.seed = problem.seed.filter(|_| ordering.is_none_or(|it| it == Ordering::Random));
+        if let Some(matrix) = &mut problem.matrix {
+            matrix.nodes = matrix.nodes.filter(|_| matrix.ordering == Ordering::Tiles);
+        }
+        let threads = if backend == Backend::Cuda { 0 } else { threads };
+        let devices = if backend == Backend::Cpu { MethodSpec::default().devices } else { devices };
         let k = if name == MethodName::Hierarchical { k } else { MethodSpec::default().k };
         let (height, memory) = if name.is_streaming() { (height, memory) } else { (None, None) };
         let is_tiled = name == MethodName::Hierarchical;
         let [wave, warp] = [wave, warp].map(|count| count.filter(|_| is_tiled));
         let block_size = block_size.filter(|_| name == MethodName::Classic);
         let precision = if single { Precision::F32 } else { Precision::F64 };
-        let rule = if change { StopRule::Change } else { StopRule::Residual };
+        let rule = match tolerance {
+            None => problem.kind.default_stop().rule,
+            Some(_) if change => StopRule::Change,
+            Some(_) => StopRule::Residual,
+        };
         RunSpec {
             version: VERSION,
             problem,

@@ -1,5 +1,6 @@
 //! A run as the command line that makes it.
 
+use super::matrix::MatrixSpec;
 use super::spec::{Backend, MethodName, MethodSpec, RunSpec, StopSpec};
 use crate::grid::Precision;
 use crate::problem::matrix::Ordering;
@@ -8,7 +9,7 @@ use crate::solver::Kernel;
 use std::fmt::Write as _;
 
 /// The command line that makes this run, for a POSIX shell: the most common settings are
-/// always named, the others where they differ from the defaults.
+/// always named, the others where they differ from the defaults and change something.
 pub fn command_line(spec: &RunSpec) -> String {
     let method = &spec.method;
     let lists = Lists {
@@ -46,7 +47,7 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
         if matrix.ordering != Ordering::default() {
             line.option("ordering", matrix.ordering.name());
         }
-        if let Some(nodes) = &matrix.nodes {
+        if let Some(nodes) = &matrix.nodes.filter(|_| matrix.ordering == Ordering::Tiles) {
             line.option("nodes", &joined(nodes, "x"));
         }
     }
@@ -54,7 +55,9 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     if let Some(initial) = problem.initial.as_ref().or(of_matrix) {
         line.option("initial", &initial.to_string());
     }
-    if let Some(seed) = problem.seed {
+    // Options that would change nothing are refused.
+    let is_shuffled = |matrix: &MatrixSpec| matrix.ordering == Ordering::Random;
+    if let Some(seed) = problem.seed.filter(|_| problem.matrix.as_ref().is_none_or(is_shuffled)) {
         line.option("seed", &seed.to_string());
     }
     if let Some(velocity) = problem.velocity_components() {
@@ -126,14 +129,14 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     if let Some(threads) = method.block_size {
         line.option("block-size", &threads.to_string());
     }
-    if method.devices != MethodSpec::default().devices {
+    if method.devices != MethodSpec::default().devices && method.backend != Backend::Cpu {
         let devices: Vec<_> = method.devices.iter().map(u32::to_string).collect();
         line.option("devices", &devices.join(","));
     }
-    if method.threads != 0 {
+    if method.threads != 0 && method.backend != Backend::Cuda {
         line.option("threads", &method.threads.to_string());
     }
-    if stop.rule != problem.kind.default_stop().rule {
+    if stop.rule != problem.kind.default_stop().rule && stop.tolerance.is_some() {
         line.option("stop", stop.rule.name());
     }
     match stop.tolerance {

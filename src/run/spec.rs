@@ -611,9 +611,19 @@ pub enum SpecError {
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The text is not a run's description.
+    /// The text is not TOML with a version.
     #[error("{what} is not a run description: {place}{}", toml_message(.source))]
     Toml {
+        /// The file, or what else it came from.
+        what: String,
+        /// The line that is wrong, with its number; empty if it is none in particular.
+        place: String,
+        /// What is wrong with it.
+        source: Box<toml::de::Error>,
+    },
+    /// A key that is not known, or a value that its key cannot have.
+    #[error("{what} is not a run description: {place}{}", toml_message(.source))]
+    Value {
         /// The file, or what else it came from.
         what: String,
         /// The line that is wrong, with its number; empty if it is none in particular.
@@ -731,16 +741,22 @@ impl RunSpec {
     /// [`SpecError`] if it is not a description, has a key that is not known, or is newer than this
     /// program.
     pub fn from_toml(text: &str, what: &str) -> Result<Self, SpecError> {
-        let wrong = |source: toml::de::Error| SpecError::Toml {
-            what: what.to_owned(),
-            place: place(text, source.span()),
-            source: Box::new(source),
-        };
-        let Versioned { version } = toml::from_str(text).map_err(wrong)?;
+        let place = |source: &toml::de::Error| place(text, source.span());
+        let Versioned { version } =
+            toml::from_str(text).map_err(|source: toml::de::Error| SpecError::Toml {
+                what: what.to_owned(),
+                place: place(&source),
+                source: Box::new(source),
+            })?;
         if version > VERSION {
             return Err(SpecError::Newer { what: what.to_owned(), version });
         }
-        let spec: Self = toml::from_str(text).map_err(wrong)?;
+        let spec: Self =
+            toml::from_str(text).map_err(|source: toml::de::Error| SpecError::Value {
+                what: what.to_owned(),
+                place: place(&source),
+                source: Box::new(source),
+            })?;
         Ok(Self { version: VERSION, ..spec })
     }
 

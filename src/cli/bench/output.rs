@@ -1,6 +1,7 @@
 //! What all benchmarks have in common: where a record goes, and which back ends are measured.
 
 use super::super::console::{print, print_note};
+use super::super::outputs;
 use crate::files;
 use crate::run::Backend;
 use crate::solver::{SolverError, cuda};
@@ -31,25 +32,27 @@ pub(super) trait Formats {
 }
 
 impl Output {
-    /// Checks before the measurement that the file can be written.
+    /// Checks before the measurement that the file can be written, and replaces only Markdown.
     pub fn check(&self) -> anyhow::Result<()> {
         if let Some(path) = &self.output {
-            files::check_place(path)?;
+            outputs::check(&[outputs::Output { option: "-o", path, endings: &["md"] }], &[])?;
         }
         Ok(())
     }
 
-    /// Saves the record if there is a file for it, and prints it.
+    /// Prints the record, and saves it if there is a file for it.
     pub fn publish(&self, record: &impl Formats) -> anyhow::Result<()> {
+        // The numbers first: they are not lost where saving fails.
+        let printed = print(&match self {
+            Self { json: true, .. } => record.json()?,
+            Self { csv: true, .. } => record.csv()?,
+            _ => record.text(),
+        });
         if let Some(path) = &self.output {
             let text = record.markdown();
             files::write_atomically(path, |file| file.write_all(text.as_bytes()))?;
         }
-        print(&match self {
-            Self { json: true, .. } => record.json()?,
-            Self { csv: true, .. } => record.csv()?,
-            _ => record.text(),
-        })
+        printed
     }
 }
 

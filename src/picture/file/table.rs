@@ -5,11 +5,6 @@ use crate::picture::view::spec::ViewSpec;
 use crate::run::{CsvTable, Snapshot};
 use std::path::Path;
 
-/// Whether a name has the extension of a table.
-pub fn is_table(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
-}
-
 /// Saves what a figure shows as CSV. Rows of several runs, and of Jacobi's iteration beside them, lie
 /// one after the other; a first column names their run. A kind without a table
 /// ([`FigureKind::has_table`](crate::picture::FigureKind::has_table)) writes nothing.

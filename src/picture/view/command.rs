@@ -1,11 +1,12 @@
 //! The command line that makes a figure.
 
+use crate::picture::axis::scale::ScaleKind;
 use crate::picture::draw::png::SCREEN_DPI;
 use crate::picture::view::camera::Camera;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::frames::{Pairing, RATE, Spacing};
 use crate::picture::view::inside::InsideView;
-use crate::picture::view::kind::FigureKind;
+use crate::picture::view::kind::{FigureKind, is_table};
 use crate::picture::view::norm::Norm;
 use crate::picture::view::over::Over;
 use crate::picture::view::spec::{PlacedFigure, ViewSpec};
@@ -17,9 +18,17 @@ use std::path::Path;
 pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     let mut line = command_line(run).replacen("tilescope solve", "tilescope render", 1);
     let mut put = |name: &str, value: &str| option(&mut line, name, value);
+    // Options that would change nothing of what is drawn are refused.
+    let uses = view.uses();
+    let is_table = is_table(path) && view.frames.is_none();
+    let (is_coloured, has_page) = (uses.field && !is_table, view.kind.has_page() && !is_table);
+    // An animation without transparency has the background of its theme.
+    let has_theme = has_page || view.frames.is_some();
     let ViewSpec { cycle, field, kind, over, norm, cut, frames, figure, places, .. } = view;
     put("kind", kind.name());
-    put("field", field.name());
+    if uses.field {
+        put("field", field.name());
+    }
     match frames {
         None => put("at-cycle", &cycle.to_string()),
         Some(frames) => {
@@ -39,10 +48,9 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     if view.pairing != Pairing::default() {
         put("pair", view.pairing.name());
     }
-    if let Some(until) = view.until {
+    if let Some(until) = view.until.filter(|_| view.goes_on(run.problem.shape.len())) {
         put("until", &until.to_string());
     }
-    let uses = view.uses();
     if let Some(classic) = view.classic.filter(|_| uses.reference) {
         put("classic", &classic.to_string());
     }
@@ -69,7 +77,7 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     if *norm != Norm::default() && uses.norm {
         put("norm", norm.name());
     }
-    if let Some(slice) = view.slice {
+    if let Some(slice) = view.slice.filter(|_| uses.field) {
         put("slice", &slice.to_string());
     }
     if let Some([i, j, k]) = view.through.filter(|_| uses.through) {
@@ -94,29 +102,32 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
         put("place", &format!("{}={area}", kind.name()));
     }
     let usual = FigureSpec::default();
-    put("scale", figure.scale.name());
-    put("map", figure.map.name());
-    if let Some(range) = figure.range {
+    if is_coloured {
+        put("scale", figure.scale.name());
+        put("map", figure.map.name());
+    }
+    if let Some(range) = figure.range.filter(|_| is_coloured || (uses.inside && !is_table)) {
         put("range", &format!("{:?},{:?}", range.lo(), range.hi()));
     }
+    // A table has as many samples as the figure.
     if kind.has_page() {
         put("size", &format!("{}x{}", figure.size[0], figure.size[1]));
     }
-    if figure.dpi != SCREEN_DPI {
+    if figure.dpi != SCREEN_DPI && has_page {
         put("dpi", &format!("{:?}", figure.dpi));
     }
-    if let Some(font) = figure.font {
+    if let Some(font) = figure.font.filter(|_| has_page) {
         put("font-size", &format!("{font:?}"));
     }
-    if figure.theme != usual.theme {
+    if figure.theme != usual.theme && has_theme {
         put("theme", figure.theme.name());
     }
     put("output", &path.to_string_lossy());
     for (flag, is_set) in [
         (" --log-x", view.log_x && uses.over),
-        (" --absolute", figure.absolute),
-        (" --borders", figure.borders),
-        (" --no-annotations", !figure.annotations),
+        (" --absolute", figure.absolute && figure.scale == ScaleKind::Linear && is_coloured),
+        (" --borders", figure.borders && has_page),
+        (" --no-annotations", !figure.annotations && has_page),
     ] {
         line.push_str(if is_set { flag } else { "" });
     }

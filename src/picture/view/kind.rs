@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
+use std::path::Path;
 
 /// As many samples as there are points.
 pub(crate) const ALL_SAMPLES: [usize; 2] = [usize::MAX; 2];
@@ -160,6 +161,11 @@ pub trait FigureType: Send + Sync {
         let _ = (snapshots, view);
         Vec::new()
     }
+}
+
+/// Whether a name has the extension of a table.
+pub fn is_table(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
 }
 
 /// Which settings of a view a kind of figure depends on.

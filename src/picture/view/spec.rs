@@ -187,10 +187,10 @@ impl ViewSpec {
         SnapshotRequest { until, classic: None, series: SeriesRequest::default(), ..request }
     }
 
-    /// Whether curves extend beyond the selected cycle, where the run does; and in an
+    /// Whether curves extend beyond the selected cycle, where the run does, on a grid of `dim` axes; and in an
     /// arrangement the space–time diagram of a 1D run.
-    pub fn goes_on(&self, shape: &Shape) -> bool {
-        let has_diagram = !self.placed().is_empty() && shape.dim() == 1;
+    pub fn goes_on(&self, dim: usize) -> bool {
+        let has_diagram = !self.placed().is_empty() && dim == 1;
         has_diagram || self.kinds().any(|kind| kind.is_over_cycles())
     }
 
@@ -229,7 +229,7 @@ impl ViewSpec {
     #[must_use]
     pub fn of(self, snapshots: &[&Snapshot]) -> Self {
         let Some((first, others)) = snapshots.split_first() else { return self };
-        let goes_on = self.goes_on(&first.plan.problem.shape);
+        let goes_on = self.goes_on(first.plan.problem.shape.dim());
         let until = |snapshot: &Snapshot| {
             let last = snapshot.history.latest().cycle;
             (goes_on && last > snapshot.cycle()).then_some(last)

@@ -103,7 +103,7 @@ impl Sources {
     ) -> Result<Snapshot, String> {
         let made = match (&self.archive, self.back) {
             (Some(archive), Some(cycle)) => {
-                let goes_on = view.goes_on(&newest.plan.problem.shape);
+                let goes_on = view.goes_on(newest.plan.problem.shape.dim());
                 let until = Some(newest.cycle()).filter(|_| goes_on);
                 let snapshot_request = SnapshotRequest { until, ..snapshot_request.clone() };
                 Snapshot::again(archive, cycle, &snapshot_request, cancel).map(|again| Snapshot {
