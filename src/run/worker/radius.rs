@@ -4,7 +4,7 @@ use super::job::Job;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// Finds one spectral radius at a time, on a thread of its own: while a setting is dragged, not that of every run.
+/// Finds one spectral radius at a time, on a thread of its own, and none while a setting is dragged.
 #[derive(Default)]
 pub(super) struct Radius {
     thread: Option<JoinHandle<()>>,
@@ -19,7 +19,7 @@ impl Radius {
         if self.thread.take().is_some() {
             job.has_news = true;
         }
-        if job.is_reported && !job.plan.knows_radius() {
+        if job.is_reported && !job.request.held && !job.plan.knows_radius() {
             let plan = Arc::clone(&job.plan);
             let work = move || _ = plan.spectral_radius();
             // Without a thread it stays unknown for now.
