@@ -630,7 +630,57 @@ fn damping_is_for_sweeps_on_the_cpu() {
         .assert()
         .stderr(predicate::str::contains(
             "omega 1.5, damped Jacobi's iteration diverges (ρ = 1.986)",
-        ));
+        ))
+        .stdout(predicate::str::contains("ρ(I − ω D⁻¹A)"))
+        .stdout(predicate::str::contains("damped Jacobi's iteration does not converge"));
+}
+
+/// The spectral radius of coefficients per point: where the conductivity is the same everywhere, that of Poisson's
+/// problem, which a formula has.
+#[test]
+fn the_spectral_radius_is_told_beside_the_dominance() {
+    use std::f64::consts::PI;
+    let folder = folder();
+    let radius = |options: &str| {
+        let said = json(&folder, options);
+        assert_eq!(said["dominance"], 1.0, "{said}");
+        said["spectral_radius"].as_f64()
+    };
+    let near = |found: Option<f64>, exact: f64| {
+        let found = found.expect("it is known");
+        assert!((found - exact).abs() < 1e-9, "{found}, {exact}");
+    };
+    let line = (PI / 65.0).cos();
+    near(radius("--problem diffusion --jump 1 --shape 64 --tile 8"), line);
+    near(radius("--problem diffusion --jump 1 --shape 64 --tile 8 --omega 0.5"), 0.5 + 0.5 * line);
+    let plane = 0.5 * ((PI / 25.0).cos() + (PI / 21.0).cos());
+    near(radius("--problem diffusion --jump 1 --shape 24x20 --tile 8"), plane);
+    // Other materials have another.
+    let jump = radius("--problem diffusion --jump 50 --shape 24x20 --tile 8").unwrap();
+    assert!(jump < 1.0 && (jump - plane).abs() > 1e-4, "{jump}");
+    let said = |options: &str| {
+        let output = tilescope(&folder, &format!("solve {options}")).output().unwrap();
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
+    };
+    let short = "--tol none --max-cycles 1";
+    let [text, _] = said(&format!("--problem diffusion --shape 300x300 {short}"));
+    assert!(text.contains("not known for so large a grid, Σ|w| = 1.000"), "{text}");
+    // A matrix, and one that is dominant, but singular: both ends of its line are free.
+    let matrix = json(&folder, "--matrix heat-1d --tile 25");
+    assert_eq!(matrix["spectral_radius"], matrix["matrix"]["spectral_radius"]);
+    near(matrix["spectral_radius"].as_f64(), (PI / 101.0).cos());
+    let [text, errors] = said(&format!("--matrix heat-1d --tile 25 {short}"));
+    assert!(text.contains("Σ|w| = 1.000") && errors.is_empty(), "{text}{errors}");
+    let mut free = "%%MatrixMarket matrix coordinate real symmetric\n20 20 39\n".to_owned();
+    for row in 1..=20 {
+        free += &format!("{row} {row} {}\n", if row == 1 || row == 20 { 1 } else { 2 });
+        if row < 20 {
+            free += &format!("{} {row} -1\n", row + 1);
+        }
+    }
+    fs::write(folder.path().join("free.mtx"), free).unwrap();
+    let [_, errors] = said(&format!("--matrix free.mtx --tile 5 {short}"));
+    assert!(errors.contains("ρ is 1, although the matrix is diagonally dominant"), "{errors}");
 }
 
 /// Coefficients per point: the conductivity as options, from a file, in a run file and in a figure.

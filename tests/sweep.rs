@@ -90,6 +90,29 @@ fn a_sweep_has_a_row_for_each_setting_whose_command_can_be_run() {
     assert!(fs::read(folder.path().join("s.png")).unwrap().starts_with(b"\x89PNG"));
 }
 
+/// Each chart as a file, with the curve or the level that it is about.
+#[test]
+fn every_kind_of_plot_is_a_file_that_carries_its_run() {
+    let folder = folder();
+    for (kind, words) in [
+        ("map", &["k = 4", "overlap"][..]),
+        ("overlap", &["classic", "k = 2", "k = 4", "overlap"]),
+        ("k-time", &["classic", "overlap 0", "best overlap"]),
+        ("k", &["classic", "Speedup", "Best overlap"]),
+    ] {
+        let sweep = "sweep --shape 24x20 --k 2,4 --overlap 0:4:2 --tile 8 -o s.csv";
+        done(&folder, &format!("{sweep} --plot {kind}.svg --plot-kind {kind}"));
+        let path = folder.path().join(format!("{kind}.svg"));
+        let svg = fs::read_to_string(&path).unwrap();
+        for word in words {
+            assert!(svg.contains(word), "{kind}: no “{word}”");
+        }
+        let (run, _) = tilescope::picture::read_figure(&path).unwrap();
+        assert_eq!(run.problem.shape, [24, 20], "{kind}");
+        fs::remove_file(table(&folder)).unwrap();
+    }
+}
+
 #[test]
 fn times_have_an_error_and_can_be_measured_with_or_without_cycles() {
     let folder = folder();

@@ -88,6 +88,8 @@ impl Solve {
         }
         let begin = Instant::now();
         let plan = Arc::new(Planner::default().plan(&spec)?);
+        // A warning goes by it.
+        plan.spectral_radius();
         if let Some(warning) = plan.warning() {
             print_note(&warning);
         }
@@ -286,7 +288,7 @@ struct Summary {
     cycles: u64,
     /// Σ|w|: the largest Σ|a_ij| / |a_ii| of a row, j ≠ i.
     dominance: f64,
-    /// ρ(I − D⁻¹A) of a grid; for a matrix it is found with `matrix`.
+    /// ρ(I − D⁻¹A), or ρ(I − ω D⁻¹A) with damping; left out where it takes too long to find.
     #[serde(skip_serializing_if = "Option::is_none")]
     spectral_radius: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -383,9 +385,9 @@ struct MatrixSummary {
     bandwidth: usize,
     symmetric: bool,
     rows_not_dominant: usize,
-    /// ρ(I − D⁻¹A), by a power iteration of a bounded number of steps, and how far it may be off.
-    spectral_radius: f64,
-    spectral_radius_error: f64,
+    /// As of any problem, here by a power iteration of a bounded number of steps, and how far it may be off.
+    spectral_radius: Option<f64>,
+    spectral_radius_error: Option<f64>,
     sweeps_per_digit: Option<f64>,
     /// To read, order, cut and upload it; of the cycles; to download x.
     setup_seconds: f64,
@@ -405,6 +407,7 @@ impl MatrixSummary {
         run.solver().solution()?;
         let shutdown_seconds = begin.elapsed().as_secs_f64();
         let analysis = Analysis::of(matrix);
+        let radius = plan.spectral_radius();
         let split = BlockEntries::of(matrix, plan.tiling.x());
         Ok(Some(Self {
             name: spec.name(),
@@ -416,9 +419,9 @@ impl MatrixSummary {
             bandwidth: analysis.bandwidth,
             symmetric: analysis.is_symmetric,
             rows_not_dominant: analysis.dominance.rows_above,
-            spectral_radius: analysis.spectral_radius.value,
-            spectral_radius_error: analysis.spectral_radius.error,
-            sweeps_per_digit: analysis.spectral_radius.sweeps_per_digit(),
+            spectral_radius: radius.map(|radius| radius.value),
+            spectral_radius_error: radius.map(|radius| radius.error),
+            sweeps_per_digit: radius.and_then(|radius| radius.sweeps_per_digit()),
             setup_seconds,
             processing_seconds: run.seconds(),
             shutdown_seconds,
@@ -428,31 +431,40 @@ impl MatrixSummary {
 
 impl MatrixSummary {
     /// The lines of the summary: names and values.
-    fn rows(&self) -> [(&'static str, String); 4] {
+    fn rows(&self) -> [(&'static str, String); 3] {
         let Self { entries, static_entries, dynamic_entries, .. } = self;
         let symmetric = if self.symmetric { "symmetric" } else { "not symmetric" };
         let dominant = match self.rows_not_dominant {
             0 => "diagonally dominant".to_owned(),
             rows => format!("{rows} rows not diagonally dominant"),
         };
-        let sweeps = sweeps_per_digit(self.sweeps_per_digit);
         let [setup, shutdown] = [self.setup_seconds, self.shutdown_seconds].map(seconds);
-        let (radius, error) = (self.spectral_radius, self.spectral_radius_error);
         [
             ("entries", format!("{entries}: {static_entries} static, {dynamic_entries} dynamic")),
             ("matrix", format!("{symmetric}, {dominant}, bandwidth {}", self.bandwidth)),
-            ("ρ(I − D⁻¹A)", format!("{radius:.6} ± {}, {sweeps}", rounded(error))),
             ("set-up, shutdown", format!("{setup}, {shutdown}")),
         ]
     }
 }
 
-/// The asymptotic number of sweeps per digit, where the iteration converges.
-fn sweeps_per_digit(sweeps: Option<f64>) -> String {
-    sweeps.map_or_else(
-        || "Jacobi's iteration does not converge".to_owned(),
-        |sweeps| format!("{} sweeps of Jacobi's iteration per digit", rounded(sweeps)),
-    )
+/// The line of the summary about convergence: its name, and the spectral radius, the dominance, and the asymptotic
+/// number of sweeps per digit where the iteration converges.
+fn convergence(plan: &Plan) -> (&'static str, String) {
+    let is_damped = plan.spec.method.omega != 1.0;
+    let name = if is_damped { "ρ(I − ω D⁻¹A)" } else { "ρ(I − D⁻¹A)" };
+    let dominance = plan.problem.operator.dominance();
+    let Some(radius) = plan.spectral_radius() else {
+        return (name, format!("not known for so large a grid, Σ|w| = {dominance:.3}"));
+    };
+    let value = match radius.error > 0.0 {
+        true => format!("{radius} ± {}", rounded(radius.error)),
+        false => radius.to_string(),
+    };
+    let sweeps = radius.sweeps_per_digit().map_or_else(
+        || format!("{} does not converge", plan.iteration()),
+        |sweeps| format!("{} sweeps of {} per digit", rounded(sweeps), plan.iteration()),
+    );
+    (name, format!("{value}, Σ|w| = {dominance:.3}, {sweeps}"))
 }
 
 fn residual_share<S: serde::Serializer>(share: &EdgeShare, out: S) -> Result<S::Ok, S::Error> {
@@ -466,7 +478,7 @@ impl Summary {
         let latest = run.history().latest();
         let residual = latest.residual.map(|norms| norms.l2);
         let axes = 0..problem.shape.dim();
-        let radius = plan.spectral_radius.filter(|_| problem.operator.stencil().is_some());
+        let radius = plan.spectral_radius();
         Ok(Self {
             problem: spec.problem.kind.name(),
             shape: problem.shape.axes().to_vec(),
@@ -552,12 +564,8 @@ impl Summary {
         if let Some(left) = self.error_left {
             row("error left", format!("{} of the initial guess's ‖u − u*‖₂", percent(left)));
         }
-        if self.matrix.is_none()
-            && let Some(radius) = plan.spectral_radius
-        {
-            let (dominance, sweeps) = (self.dominance, sweeps_per_digit(self.sweeps_per_digit));
-            row("ρ(I − D⁻¹A)", format!("{radius}, Σ|w| = {dominance:.3}, {sweeps}"));
-        }
+        let (name, value) = convergence(plan);
+        row(name, value);
         for (name, value) in self.streaming.iter().flat_map(StreamingSummary::rows) {
             row(name, value);
         }

@@ -319,14 +319,14 @@ impl Measure {
             name: "spectral_radius",
             about: "The spectral radius ρ of Jacobi's iteration on a grid, which converges where it is below 1.",
             format: Format::Radius,
-            value: |it| Some(it.plan.spectral_radius?.value),
+            value: |it| Some(it.plan.known_radius()?.value),
             ..BLANK
         },
         Self {
             name: "sweeps_per_digit",
             about: "Sweeps of Jacobi's iteration on a grid per digit of the residual, asymptotically: ln 10 / −ln ρ.",
             format: Format::Count,
-            value: |it| it.plan.spectral_radius?.sweeps_per_digit(),
+            value: |it| it.plan.known_radius()?.sweeps_per_digit(),
             ..BLANK
         },
         Self {
@@ -343,7 +343,7 @@ impl Measure {
             value: |it| {
                 let sweeps = it.plan.sweeps_per_cycle() as f64;
                 it.plan.spec.method.k.finite()?;
-                Some(it.plan.spectral_radius?.value.powf(sweeps))
+                Some(it.plan.known_radius()?.value.powf(sweeps))
             },
             ..BLANK
         },

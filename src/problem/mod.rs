@@ -3,6 +3,7 @@
 
 mod as_matrix;
 mod diffusion;
+mod diffusion_radius;
 mod exact;
 mod hot_box;
 pub mod input;

@@ -1,7 +1,7 @@
 //! Sparse matrices of a run: their description, and the problems that are made of it.
 
 use super::initial_guess::InitialGuess;
-use super::plan::{PlanError, Planner, constant_guess};
+use super::plan::{PlanError, Planner, RadiusCell, constant_guess};
 use super::spec::{Backend, ProblemKind, ProblemSpec, RunSpec};
 use crate::grid::Shape;
 use crate::problem::matrix::{
@@ -142,14 +142,13 @@ pub(super) struct Ordered {
     pub problem: Arc<Problem>,
     /// Row `i` is row `order[i]` of the matrix; `None` where it is row `i`.
     pub order: Option<Arc<[u32]>>,
-    /// Where the diagonal is not dominant.
-    pub spectral_radius: Option<SpectralRadius>,
+    pub jacobi_radius: RadiusCell,
 }
 
 /// The last matrices that were loaded and ordered, so that a change of the method reads no file again.
 #[derive(Debug, Default)]
 pub(super) struct Matrices {
-    loaded: Option<(ProblemSpec, Arc<Problem>, Option<SpectralRadius>)>,
+    loaded: Option<(ProblemSpec, Arc<Problem>, RadiusCell)>,
     ordered: Option<(ProblemSpec, usize, Ordered)>,
 }
 
@@ -175,22 +174,28 @@ impl Matrices {
             matrix: Some(MatrixSpec { ordering: Ordering::Natural, nodes: None, ..matrix.clone() }),
             ..spec.clone()
         };
-        let (loaded, spectral_radius) = match &self.loaded {
-            Some((known, problem, radius)) if *known == unordered => (Arc::clone(problem), *radius),
+        let (loaded, jacobi_radius) = match &self.loaded {
+            Some((known, problem, radius)) if *known == unordered => {
+                (Arc::clone(problem), Arc::clone(radius))
+            }
             _ => {
                 let problem = load(&unordered, matrix)?;
+                let radius = RadiusCell::default();
+                // What may diverge is warned of before the run; otherwise it is found when it is asked for.
                 let not_dominant =
                     problem.operator.matrix().filter(|_| !problem.operator.is_dominant());
-                let radius = not_dominant.map(|matrix| SpectralRadius::of_matrix(matrix));
+                if let Some(matrix) = not_dominant {
+                    _ = radius.set(Some(SpectralRadius::of_matrix(matrix)));
+                }
                 (Arc::new(problem), radius)
             }
         };
-        self.loaded = Some((unordered, Arc::clone(&loaded), spectral_radius));
+        self.loaded = Some((unordered, Arc::clone(&loaded), Arc::clone(&jacobi_radius)));
         let order = order(spec, matrix, &loaded, block)?;
         let problem = order
             .as_deref()
             .map_or_else(|| Arc::clone(&loaded), |order| Arc::new(in_order(&loaded, order)));
-        let ordered = Ordered { problem, order: order.map(Arc::from), spectral_radius };
+        let ordered = Ordered { problem, order: order.map(Arc::from), jacobi_radius };
         self.ordered = Some((spec.clone(), block, ordered.clone()));
         Ok(ordered)
     }

@@ -20,7 +20,7 @@ use crate::solver::{
     Kernel, Layout, Method, MethodName, Place, SolverError, Spectral, SpectralError,
     StreamingError, Subiterations,
 };
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A valid description, with everything that it describes.
 #[derive(Clone, Debug)]
@@ -29,9 +29,8 @@ pub struct Plan {
     pub spec: RunSpec,
     /// The system.
     pub problem: Arc<Problem>,
-    /// The spectral radius of Jacobi's iteration; for a matrix only where its diagonal is not dominant, since a
-    /// power iteration takes time.
-    pub spectral_radius: Option<SpectralRadius>,
+    /// The spectral radius without damping, once it was found; see [`Plan::spectral_radius`].
+    pub(crate) jacobi_radius: RadiusCell,
     /// The method.
     pub method: Method,
     /// For a matrix in another order: row `i` is row `order[i]` of the file.
@@ -50,6 +49,13 @@ pub struct Plan {
 
 /// When a run stops.
 pub type Stop = StopSpec;
+
+/// The spectral radius of a problem's matrix, which is found at most once; `None` where that takes too long. A stencil
+/// has a formula instead.
+pub(super) type RadiusCell = Arc<OnceLock<Option<SpectralRadius>>>;
+
+/// An estimate this close to 1 is 1: that of a singular matrix, up to rounding.
+const NEARLY_ONE: f64 = 1.0 - 1e-10;
 
 /// Why a description cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -129,7 +135,7 @@ const SOURCES: [([f64; 3], f64); 5] = [
 /// Makes plans. It keeps the last problem, so that a change of the method reads no file again.
 #[derive(Debug, Default)]
 pub struct Planner {
-    last: Option<(ProblemSpec, Arc<Problem>)>,
+    last: Option<(ProblemSpec, Arc<Problem>, RadiusCell)>,
     matrices: Matrices,
     /// The GPUs of earlier plans, so that those of later ones share what is loaded there.
     devices: Vec<Device>,
@@ -164,7 +170,7 @@ impl Planner {
         check_streaming(&spec.method)?;
         check_per_point(spec)?;
         check_place(spec)?;
-        let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
+        let known = self.last.as_ref().filter(|(known, ..)| *known == spec.problem);
         if known.is_none() {
             // Before the tiles, of which an absurd shape has as many. The solver checks the memory that it
             // needs itself.
@@ -172,9 +178,9 @@ impl Planner {
         }
         let tiling = tiling(&spec.method, &shape)?;
         check_k(&spec.method)?;
-        let problem = match known {
-            Some((_, problem)) => Arc::clone(problem),
-            None => Arc::new(problem(&spec.problem, shape)?),
+        let (problem, jacobi_radius) = match known {
+            Some((_, problem, radius)) => (Arc::clone(problem), Arc::clone(radius)),
+            None => (Arc::new(problem(&spec.problem, shape)?), RadiusCell::default()),
         };
         let omega = spec.method.omega;
         let method = match spec.method.name.is_streaming() {
@@ -184,13 +190,12 @@ impl Planner {
                 method.scheduled(spec.method.schedule()).damped(omega)
             }
         };
-        self.last = Some((spec.problem.clone(), Arc::clone(&problem)));
+        self.last = Some((spec.problem.clone(), Arc::clone(&problem), Arc::clone(&jacobi_radius)));
         let (place, without_gpu) = self.place(&spec.method, &problem, &method)?;
         Ok(Plan {
             spec: spec.clone(),
-            spectral_radius: (problem.operator.stencil())
-                .map(|stencil| SpectralRadius::of_stencil(stencil, &shape, omega)),
             problem,
+            jacobi_radius,
             order: None,
             method,
             tiling,
@@ -248,7 +253,7 @@ impl Planner {
             }
         }
         let block = method_spec.tile_of(0);
-        let Ordered { problem, order, spectral_radius } =
+        let Ordered { problem, order, jacobi_radius } =
             self.matrices.problem(&spec.problem, block)?;
         let tiling = Tiling::blocks(problem.shape.nx(), block, method_spec.overlap_of(0))?;
         check_k(method_spec)?;
@@ -258,7 +263,7 @@ impl Planner {
             spec: spec.clone(),
             problem,
             order,
-            spectral_radius,
+            jacobi_radius,
             method,
             tiling,
             precision: method_spec.precision,
@@ -394,16 +399,52 @@ impl Plan {
         (self.precision == Precision::F64 && speedup >= SLOW_F64).then_some(speedup)
     }
 
-    /// A sentence that warns where the iteration diverges, or is not known to converge; or `None`.
+    /// The spectral radius of Jacobi's iteration, damped where the run is. The first call takes up to a second for a
+    /// matrix, and up to 0.3 s for coefficients per point; `None` where that does not suffice.
+    pub fn spectral_radius(&self) -> Option<SpectralRadius> {
+        let Problem { shape, operator, .. } = &*self.problem;
+        self.jacobi_radius.get_or_init(|| match operator {
+            Operator::Stencil(_) => None,
+            Operator::PerPoint(rows) => SpectralRadius::of_diffusion(rows, shape),
+            Operator::Csr(matrix) => Some(SpectralRadius::of_matrix(matrix)),
+        });
+        self.known_radius()
+    }
+
+    /// [`Plan::spectral_radius`] if it has been found, or needs no search. Takes no time.
+    pub fn known_radius(&self) -> Option<SpectralRadius> {
+        let omega = self.spec.method.omega;
+        match self.problem.operator.stencil() {
+            Some(stencil) => Some(SpectralRadius::of_stencil(stencil, &self.problem.shape, omega)),
+            None => self.jacobi_radius.get()?.map(|radius| radius.damped(omega)),
+        }
+    }
+
+    /// Whether [`Plan::known_radius`] says all there is to know.
+    pub fn knows_radius(&self) -> bool {
+        self.problem.operator.stencil().is_some() || self.jacobi_radius.get().is_some()
+    }
+
+    /// What the spectral radius belongs to.
+    pub fn iteration(&self) -> &'static str {
+        let is_damped = self.spec.method.omega != 1.0;
+        if is_damped { "damped Jacobi's iteration" } else { "Jacobi's iteration" }
+    }
+
+    /// A sentence that warns where the iteration diverges, or is not known to converge; or `None`. It goes by the
+    /// spectral radius if that [is known](Plan::known_radius).
     pub fn warning(&self) -> Option<String> {
         let (operator, omega) = (&self.problem.operator, self.spec.method.omega);
-        let name = if omega == 1.0 { "Jacobi's iteration" } else { "damped Jacobi's iteration" };
+        let (name, known) = (self.iteration(), self.known_radius());
         if operator.is_dominant() {
-            // Its eigenvalues are at most 1, so that only an omega above 1 takes ρ beyond that.
-            let radius = self.spectral_radius.filter(|radius| omega > 1.0 && radius.value > 1.0)?;
-            return Some(format!(
-                "With omega {omega}, {name} diverges (ρ = {radius}); lower omega."
-            ));
+            // Eigenvalues without damping are at most 1, so that only an omega above 1 takes ρ beyond that.
+            let radius = known.filter(|radius| radius.value >= NEARLY_ONE)?;
+            return Some(match omega > 1.0 {
+                true => format!("With omega {omega}, {name} diverges (ρ = {radius}); lower omega."),
+                false => format!(
+                    "ρ is 1, although the matrix is diagonally dominant: it is singular up to rounding, and {name} does not converge."
+                ),
+            });
         }
         let remedy = match self.spec.problem.kind {
             ProblemKind::Matrix => "another splitting of the matrix may help",
@@ -418,7 +459,7 @@ impl Plan {
             None => "",
             Some(_) => ", but with tiles it may diverge",
         };
-        let what = match self.spectral_radius {
+        let what = match known {
             None => format!(", so {name} may diverge; {remedy}"),
             Some(radius) => match (radius.value >= 1.0, operator.matrix().is_some()) {
                 (true, false) => format!(", and ρ = {radius} ≥ 1: {name} diverges; {remedy}"),

@@ -483,6 +483,12 @@ impl Backend {
 }
 
 impl MethodSpec {
+    /// Tiles per wave where waves begin: a quarter of the tiles of the default run.
+    pub const WAVE: usize = 16;
+
+    /// Points per warp where updates in place begin: the threads of a GPU's warp.
+    pub const WARP: usize = 32;
+
     /// Takes another method; what that has no use for is dropped.
     pub fn set_name(&mut self, name: MethodName) {
         self.name = name;

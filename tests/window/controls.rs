@@ -6,7 +6,7 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers, Theme, accessibility::is_input, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 use std::collections::{BTreeMap, BTreeSet};
-use tilescope::run::{InitialGuess, MethodName, PRESETS, Preset, ProblemKind, RunSpec};
+use tilescope::run::{InitialGuess, MethodName, PRESETS, Planner, Preset, ProblemKind, RunSpec};
 use tilescope::solver::Subiterations;
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -23,6 +23,9 @@ pub const TESTS: &[(&str, fn())] = &[
     ("x_and_y_can_be_set_separately", x_and_y_can_be_set_separately),
     ("classic_has_no_k_nor_tiles", classic_has_no_k_nor_tiles),
     ("waves_and_warps_are_options_of_the_method", waves_and_warps_are_options),
+    ("damping_and_order_are_rows_of_the_method", damping_and_order_are_rows_of_the_method),
+    ("omega_above_one_is_warned_of_as_such", omega_above_one_is_warned_of_as_such),
+    ("the_spectral_radius_is_a_row", the_spectral_radius_is_a_row),
     ("every_preset_gives_a_picture", every_preset_gives_a_picture),
     ("every_field_and_scale_gives_a_picture", every_field_and_scale_gives_a_picture),
     (
@@ -394,8 +397,10 @@ fn classic_has_no_k_nor_tiles() {
 fn waves_and_warps_are_options() {
     let mut window = Window::paused(small());
     window.until_text("Exact Jacobi for overlap ≥ 6");
-    for (key, name, number) in [(Key::W, "Tiles per wave", 16.0), (Key::R, "Points per warp", 32.0)]
-    {
+    for (key, name, wanted, number) in [
+        (Key::W, "Tiles per wave", "In waves", 16.0),
+        (Key::R, "Points per warp", "In warps", 32.0),
+    ] {
         window.harness.key_press_modifiers(Modifiers::SHIFT, key);
         window.frames(3);
         let node = window.harness.get_by_role_and_label(Role::SpinButton, name);
@@ -403,10 +408,57 @@ fn waves_and_warps_are_options() {
         window.until_text("Not Jacobi at any overlap");
         window.step(2);
         let before = window.cycle();
-        window.button("All");
+        // The row is where it was; it can be left and chosen there, too.
+        window.click(Role::CheckBox, wanted);
         window.until_text("Exact Jacobi for overlap ≥ 6");
         assert!(!window.has(Role::SpinButton, name) && before == 2, "{before}");
         window.reset();
+    }
+}
+
+fn damping_and_order_are_rows_of_the_method() {
+    let mut window = Window::paused(small());
+    assert!(!window.has(Role::SpinButton, "ω"));
+    window.click(Role::DisclosureTriangle, "Damping and order");
+    window.frames(20);
+    window.type_into("ω", "0.5");
+    assert_eq!(window.run_under_way().method.omega, 0.5);
+    window.button("1");
+    window.frames(3);
+    assert_eq!(window.run_under_way().method.omega, 1.0);
+    window.click(Role::CheckBox, "In waves");
+    window.type_into("Tiles per wave", "3");
+    assert_eq!(window.run_under_way().method.wave, Some(3));
+    window.click(Role::CheckBox, "In waves");
+    window.choose("Iteration", "Classic");
+    assert!(window.is_enabled(Role::SpinButton, "ω"), "a classic sweep can be damped");
+    assert!(!window.is_enabled(Role::CheckBox, "In waves"), "and has no tiles");
+    window.harness.key_press_modifiers(Modifiers::SHIFT, Key::C);
+    window.frames(3);
+    assert_eq!(window.run_under_way().method.omega, 2.0 / 3.0);
+    window.harness.key_press_modifiers(Modifiers::SHIFT, Key::C);
+    window.frames(3);
+    assert_eq!(window.run_under_way().method.omega, 1.0);
+}
+
+/// With a dominant matrix it is ω that is to blame.
+fn omega_above_one_is_warned_of_as_such() {
+    let mut run = small();
+    run.method.omega = 1.5;
+    let mut window = Window::paused(run);
+    window.until_text("⚠ ω is too large");
+    assert!(!window.says("not diagonally dominant"));
+}
+
+/// Found on a thread of its own, where there is no formula for it.
+fn the_spectral_radius_is_a_row() {
+    for kind in [ProblemKind::Poisson, ProblemKind::Diffusion] {
+        let mut run = small();
+        run.problem.kind = kind;
+        let plan = Planner::default().plan(&run).expect("it can run");
+        let radius = plan.spectral_radius().expect("of so small a grid");
+        let mut window = Window::paused(run);
+        window.until_text(&format!("{radius}, 1.000"));
     }
 }
 

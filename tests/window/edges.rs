@@ -130,7 +130,7 @@ fn the_hot_box_is_dragged_over_the_map() {
     window.frames(3);
     assert_eq!(window.run_under_way().problem.initial, Some(InitialGuess::Value(0.0)));
     assert!(!window.has(Role::Splitter, "Hot box: centre"));
-    window.button("Own");
+    window.choose("Initial guess", "Own");
     window.frames(3);
     assert!(window.has(Role::Splitter, "Hot box: centre"));
 }

@@ -16,8 +16,8 @@ use tilescope::picture::{
 };
 use tilescope::problem::Stencil;
 use tilescope::run::{
-    CURVE_HEADER, CutLine, FieldKind, MethodSpec, Monitor, Planner, ProblemKind, ProblemSpec,
-    RecordedCycles, RunSpec, Snapshot, Stage, save_run,
+    CURVE_HEADER, CutLine, FieldKind, InitialGuess, MethodSpec, Monitor, Planner, ProblemKind,
+    ProblemSpec, RecordedCycles, RunSpec, Snapshot, Stage, save_run,
 };
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -26,6 +26,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_dropped_figure_restores_its_run", a_dropped_figure_restores_its_run),
     ("a_dropped_picture_is_a_right_hand_side", a_dropped_picture_is_a_right_hand_side),
     ("a_dropped_array_is_a_right_hand_side", a_dropped_array_is_a_right_hand_side),
+    ("an_array_becomes_the_initial_guess", an_array_becomes_the_initial_guess),
     ("a_refused_run_keeps_the_current_one", a_refused_run_keeps_the_current_one),
     ("a_run_that_does_not_fit_keeps_the_current_one", a_run_that_does_not_fit),
     ("an_unknown_file_is_reported_once", an_unknown_file_is_reported_once),
@@ -123,10 +124,9 @@ fn a_dropped_picture_is_a_right_hand_side() {
     window.until("shown", |window| window.has_picture());
 }
 
-fn a_dropped_array_is_a_right_hand_side() {
-    let folder = tempdir().unwrap();
-    let path = folder.path().join("mine.npy");
-    let mut file = fs::File::create(&path).unwrap();
+/// An array of 24 × 20 points.
+fn save_array(path: &Path) {
+    let mut file = fs::File::create(path).unwrap();
     let mut out = npyz::WriteOptions::<f64>::new()
         .default_dtype()
         .shape(&[20, 24])
@@ -135,11 +135,74 @@ fn a_dropped_array_is_a_right_hand_side() {
         .unwrap();
     out.extend((0..480).map(f64::from)).unwrap();
     out.finish().unwrap();
+}
+
+fn a_dropped_array_is_a_right_hand_side() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("mine.npy");
+    save_array(&path);
     let mut window = Window::paused(small());
     window.drop_file(&path);
     window.until_text("mine.npy");
     let run = window.run_under_way();
     assert_eq!((run.problem.kind, run.problem.shape), (ProblemKind::Picture, vec![24, 20]));
+}
+
+/// By its name in the dialog, dropped on the dialog, and dropped on a run of its shape.
+fn an_array_becomes_the_initial_guess() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("mine.npy");
+    save_array(&path);
+    let mut run = small();
+    let guess = Some(InitialGuess::File(path.clone()));
+    run.method.tile = vec![8];
+    // Of another shape it is refused, and the dialog stays.
+    let mut window = Window::paused(run.clone());
+    let open = |window: &mut Window| window.choose("Initial guess", "File …");
+    let name = path.to_str().unwrap();
+    let type_name = |window: &mut Window| {
+        let field = window.harness.get_by_role_and_label(Role::TextInput, "File");
+        field.set_text_value_accesskit(name);
+        window.frames(2);
+        window.button("Open");
+    };
+    open(&mut window);
+    type_name(&mut window);
+    window.until_text("shape [20, 24]");
+    window.button("Cancel");
+    run.problem.shape = vec![24, 20];
+    let with_guess = |run: &RunSpec| {
+        let mut run = run.clone();
+        run.problem.initial = guess.clone();
+        run
+    };
+    let ways: [&dyn Fn(&mut Window); 3] = [
+        &|window| {
+            open(window);
+            type_name(window);
+        },
+        &|window| {
+            open(window);
+            window.drop_file(&path);
+        },
+        &|window| {
+            window.drop_file(&path);
+            window.until_text("The array has the shape of the grid");
+            window.button("Use as initial guess");
+        },
+    ];
+    for way in ways {
+        let mut window = Window::paused(run.clone());
+        way(&mut window);
+        window.until_text("mine.npy");
+        assert_eq!(window.run_under_way(), with_guess(&run));
+        window.choose("Initial guess", "Value");
+        window.type_into("Initial guess", "2.5");
+        let value = Some(InitialGuess::Value(2.5));
+        assert_eq!(window.run_under_way().problem.initial, value);
+        window.choose("Initial guess", "Own");
+        assert_eq!(window.run_under_way().problem.initial, None);
+    }
 }
 
 fn a_refused_run_keeps_the_current_one() {

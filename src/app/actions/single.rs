@@ -218,6 +218,14 @@ pub const ZERO_GUESS: Action = Action {
     ..BLANK
 };
 
+pub const OPEN_GUESS: Action = Action {
+    group: "Problem",
+    name: "Open initial guess …",
+    about: "Open an array in the shape of the grid as the initial guess.",
+    command: |_, _| Some(Command::ShowOpenInitialGuess),
+    ..BLANK
+};
+
 pub const BORDERS: Action = Action {
     group: "Heat map",
     name: "Tile borders",

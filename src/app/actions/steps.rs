@@ -13,12 +13,6 @@ const LARGEST: usize = 1024;
 /// *Multigrid*, section 2.1).
 const DAMPING: f64 = 2.0 / 3.0;
 
-/// Tiles per wave where waves begin: a quarter of the tiles of the default run.
-const WAVE: usize = 16;
-
-/// Points per warp where updates in place begin: the threads of a GPU's warp.
-const WARP: usize = 32;
-
 /// The next power of two; after [`LARGEST`], infinity.
 fn doubled(k: Subiterations) -> Subiterations {
     match k {
@@ -100,13 +94,13 @@ const SETTINGS: [MethodStep; 10] = [
         name: "Toggle waves of tiles",
         about: "Later tiles read what earlier ones wrote in the same cycle; the Method panel then shows tiles per wave.",
         keys: &[shift(Key::W)],
-        change: |method| toggle(method, |method| &mut method.wave, WAVE),
+        change: |method| toggle(method, |method| &mut method.wave, MethodSpec::WAVE),
     },
     MethodStep {
         name: "Toggle updates in place",
         about: "Later points of a tile read the new values of earlier ones; the Method panel then shows points per warp.",
         keys: &[shift(Key::R)],
-        change: |method| toggle(method, |method| &mut method.warp, WARP),
+        change: |method| toggle(method, |method| &mut method.warp, MethodSpec::WARP),
     },
 ];
 

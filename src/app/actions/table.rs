@@ -55,6 +55,7 @@ impl ActionTable {
         ]);
         all.extend([OPEN, SAVE, COPY_COMMAND]);
         all.push(ZERO_GUESS);
+        all.push(OPEN_GUESS);
         all.extend(members::problems());
         all.extend(members::experiments());
         all.extend(members::lessons());

@@ -9,8 +9,21 @@ use std::path::{Path, PathBuf};
 /// Width of the dialog, in points.
 const WIDTH: f32 = 520.0;
 
+const ANYTHING: &str = "A run (.toml), or a figure that contains its run (.png, .svg, .pdf), is run again; a lesson (.md) begins. Any other image, or an array (.npy), becomes the right-hand side.";
+const INITIAL_GUESS: &str = "An array (.npy) in the shape of the grid, for a matrix also a Matrix Market file (.mtx), becomes the initial guess of this run. Or drop it on the window.";
+
+/// What a file is opened for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum OpenFor {
+    /// Whatever it holds.
+    Anything,
+    /// The initial guess of the run.
+    InitialGuess,
+}
+
 /// The dialog while it is open.
 pub struct OpenDialog {
+    purpose: OpenFor,
     folder: PathBuf,
     name: String,
     /// Whether its field is to have the keyboard focus.
@@ -22,9 +35,21 @@ pub struct OpenDialog {
 }
 
 impl OpenDialog {
-    pub fn new() -> Self {
+    pub fn new(purpose: OpenFor) -> Self {
         let folder = std::env::current_dir().unwrap_or_default();
-        Self { folder, name: String::new(), wants_focus: true, reading: None, failed: None }
+        Self {
+            purpose,
+            folder,
+            name: String::new(),
+            wants_focus: true,
+            reading: None,
+            failed: None,
+        }
+    }
+
+    /// Whether the file becomes the initial guess of the run.
+    pub fn takes_initial_guess(&self) -> bool {
+        self.purpose == OpenFor::InitialGuess
     }
 
     /// Shows why a file could not be opened, and keeps its name to be corrected. `false` if the dialog
@@ -47,7 +72,10 @@ impl OpenDialog {
     fn read(&mut self, path: PathBuf, commands: &mut Vec<Command>) {
         self.failed = None;
         self.reading = Some(path.clone());
-        commands.push(Command::Open(path));
+        commands.push(match self.purpose {
+            OpenFor::Anything => Command::Open(path),
+            OpenFor::InitialGuess => Command::OpenInitialGuess(path),
+        });
     }
 
     pub fn ui(
@@ -61,12 +89,19 @@ impl OpenDialog {
         let modal = egui::Modal::new(egui::Id::unique("open")).frame(frame);
         let response = modal.show(context, |ui| {
             ui.set_width(WIDTH);
-            ui.heading("Open");
+            ui.heading(match self.purpose {
+                OpenFor::Anything => "Open",
+                OpenFor::InitialGuess => "Initial guess",
+            });
             ui.add_space(4.0);
-            let about = "A run (.toml), or a figure that contains its run (.png, .svg, .pdf), is run again; a lesson (.md) begins. Any other image, or an array (.npy), becomes the right-hand side.";
+            let about = match self.purpose {
+                OpenFor::Anything => ANYTHING,
+                OpenFor::InitialGuess => INITIAL_GUESS,
+            };
             ui.label(RichText::new(about).weak());
             ui.add_space(4.0);
-            let about = "The name of the file, in the folder below unless the name contains a folder.";
+            let about =
+                "The name of the file, in the folder below unless the name contains a folder.";
             row(ui, "File", about, |ui| {
                 let edit = TextEdit::singleline(&mut self.name).desired_width(400.0);
                 let edit = named(ui.add(edit), "File").on_hover_text(about);

@@ -1,6 +1,6 @@
 //! Executes commands.
 
-use crate::app::dialogs::open::OpenDialog;
+use crate::app::dialogs::open::{OpenDialog, OpenFor};
 use crate::app::dialogs::palette::Palette;
 use crate::app::dialogs::save::SaveDialog;
 use crate::app::explorer::Explorer;
@@ -131,7 +131,12 @@ impl Explorer {
                 self.files.make_run(epoch, &run, u64::MAX, How::SideBySide, memory);
                 self.toasts.info("Running the best setting …");
             }
-            Command::ShowOpen(open) => self.open = open.then(OpenDialog::new),
+            Command::ShowOpen(open) => {
+                self.open = open.then(|| OpenDialog::new(OpenFor::Anything));
+            }
+            Command::ShowOpenInitialGuess => {
+                self.open = Some(OpenDialog::new(OpenFor::InitialGuess));
+            }
             Command::ShowPalette(open) => self.palette = open.then(Palette::default),
             Command::ShowKeys(open) => self.keys = open,
             Command::ShowWelcome(open) => {
@@ -176,6 +181,9 @@ impl Explorer {
             Command::CopyImage(snapshots, view) => self.files.copy_image(snapshots, *view),
             Command::StopFilm => self.files.stop_film(),
             Command::Open(path) => self.files.open(path),
+            Command::OpenInitialGuess(path) => {
+                self.files.open_initial_guess(path, RunSpec::clone(&self.session.spec));
+            }
             Command::Browse(_) if self.is_browsing => {}
             Command::Browse(what) => {
                 self.is_browsing = true;

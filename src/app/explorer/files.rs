@@ -16,9 +16,9 @@ use crate::picture::{
 use crate::problem::input;
 use crate::problem::matrix::is_market;
 use crate::run::{
-    self, ArchivedRun, FieldKind, MatrixSpec, Monitor, Plan, Planner, ProblemKind, ProblemSpec,
-    RecordError, RecordedCycles, RunArchive, RunSpec, Snapshot, SnapshotRequest, Stage, SweepTable,
-    record_run,
+    self, ArchivedRun, FieldKind, InitialGuess, MatrixSpec, Monitor, Plan, Planner, ProblemKind,
+    ProblemSpec, RecordError, RecordedCycles, RunArchive, RunSpec, Snapshot, SnapshotRequest,
+    Stage, SweepTable, record_run,
 };
 use crossbeam_channel::{Receiver, Sender, bounded, never};
 use eframe::egui::{self, ColorImage};
@@ -231,6 +231,17 @@ impl Files {
     pub fn open(&mut self, path: PathBuf) {
         self.spawn("tilescope-open", move || {
             let read = open(&path);
+            Ok(JobResult::Read(path, read))
+        });
+    }
+
+    /// Takes a file as the initial guess of a run.
+    pub fn open_initial_guess(&mut self, path: PathBuf, mut run: RunSpec) {
+        self.spawn("tilescope-open", move || {
+            run.problem.set_initial_guess(Some(InitialGuess::File(path.clone())));
+            // Checked before it replaces the current run.
+            let plan = Planner::default().plan(&run).map_err(|error| error.to_string());
+            let read = plan.map(|_| Read::Run(Box::new(Opened { run, view: None })));
             Ok(JobResult::Read(path, read))
         });
     }

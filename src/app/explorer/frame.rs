@@ -3,6 +3,7 @@
 
 use crate::app::actions;
 use crate::app::actions::ActionContext;
+use crate::app::dialogs::open::OpenDialog;
 use crate::app::dialogs::save::SaveDialog;
 use crate::app::explorer::Explorer;
 use crate::app::explorer::action_table::ACTIONS;
@@ -24,7 +25,9 @@ impl Explorer {
         self.read_keys(context);
         let dropped = context.input(|input| input.raw.dropped_files.clone());
         let paths = dropped.iter().map(|file| file.path().to_owned());
-        self.commands.extend(paths.map(Command::Open));
+        let takes_initial_guess = self.open.as_ref().is_some_and(OpenDialog::takes_initial_guess);
+        let open = if takes_initial_guess { Command::OpenInitialGuess } else { Command::Open };
+        self.commands.extend(paths.map(open));
         self.apply_commands(context);
         while let Some(result) = self.files.result() {
             self.take_result(result, context);

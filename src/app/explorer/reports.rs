@@ -10,10 +10,12 @@ use crate::app::state::session::elsewhere;
 use crate::grid::Precision;
 use crate::picture::{Opened, counted};
 use crate::run::{
-    ArchivedRun, Backend, ExactState, Outcome, Phase, ProblemKind, ProblemSpec, Report, RunSpec,
+    ArchivedRun, Backend, ExactState, InitialGuess, Outcome, Phase, ProblemKind, ProblemSpec,
+    Report, RunSpec,
 };
 use crate::solver::{Kernel, SolverError};
 use eframe::egui;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The most errors of a lesson that are shown at once; `tilescope lesson --check` prints all of them.
@@ -131,12 +133,18 @@ impl Explorer {
             }
             Ok(JobResult::Read(path, Ok(read))) => {
                 self.open = None;
-                self.recent.add(path);
+                self.recent.add(path.clone());
                 self.undo.record(&self.session, self.report.as_deref());
                 match read {
                     Read::Run(opened) => self.show_opened(*opened),
                     Read::Problem(problem) => {
                         let mut spec = RunSpec::clone(&self.session.spec);
+                        if let Some(with_guess) = with_initial_guess(&spec, &problem, path) {
+                            self.toasts.info_with(
+                                "The array has the shape of the grid.",
+                                Some(("Use as initial guess", Command::Change(with_guess))),
+                            );
+                        }
                         spec.stop = problem.kind.default_stop();
                         let of_rows = self.session.spec.problem.kind == ProblemKind::Diffusion;
                         spec.problem = if of_rows { with_conductivity(*problem) } else { *problem };
@@ -255,14 +263,26 @@ fn with_cpu(run: &RunSpec) -> (&'static str, Command) {
     ("Run on the CPU", Command::Change(run))
 }
 
+/// The run with an opened array as its initial guess, where that has the shape of its grid.
+fn with_initial_guess(run: &RunSpec, opened: &ProblemSpec, path: PathBuf) -> Option<RunSpec> {
+    let fits = (&opened.shape, opened.batch) == (&run.problem.shape, run.problem.batch);
+    if !fits || !is_array(&path) {
+        return None;
+    }
+    let mut run = run.clone();
+    run.problem.set_initial_guess(Some(InitialGuess::File(path)));
+    Some(run)
+}
+
+fn is_array(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+}
+
 /// The problem of an .npy array, with the array as conductivity in place of the right-hand side. Any other problem
 /// stays as it is.
 fn with_conductivity(problem: ProblemSpec) -> ProblemSpec {
-    let is_array = problem
-        .rhs
-        .as_ref()
-        .is_some_and(|file| file.extension().is_some_and(|it| it.eq_ignore_ascii_case("npy")));
-    if problem.kind != ProblemKind::Picture || !is_array {
+    let is_of_array = problem.rhs.as_deref().is_some_and(is_array);
+    if problem.kind != ProblemKind::Picture || !is_of_array {
         return problem;
     }
     let conductivity = problem.rhs;

@@ -1,7 +1,7 @@
 //! The sliders: method, k, overlap, tile.
 
 use crate::app::panels::backend::Backends;
-use crate::app::panels::{schematic, streaming};
+use crate::app::panels::{damping_and_order, schematic, streaming};
 use crate::app::state::command::Command;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{explained, named, typed};
@@ -31,10 +31,6 @@ const TILES: RangeInclusive<usize> = 4..=128;
 /// Width of the sliders in a row, in points.
 const STRIP_SLIDER: f32 = 64.0;
 
-/// The range of ω that can be typed.
-const SMALLEST_OMEGA: f64 = 0.001;
-const LARGEST_OMEGA: f64 = 1.999;
-
 /// The frame around a highlighted row: its distance and its width, in points.
 const HIGHLIGHT: f32 = 4.0;
 const HIGHLIGHT_WIDTH: f32 = 2.0;
@@ -48,16 +44,13 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     let is_matrix = spec.problem.kind == ProblemKind::Matrix;
     let method = &mut spec.method;
     iteration(ui, method, is_matrix);
-    if method.omega != 1.0 {
-        damping(ui, method);
-    }
-    order(ui, method);
     let is_grabbed = controls(ui, &mut spec, None);
     let (method, axes) = (&mut spec.method, session.spec.problem.shape.len());
     if !method.name.is_streaming() {
         let tiled = method.name == MethodName::Hierarchical;
         ui.add_enabled_ui(tiled, |ui| apart(ui, method, axes));
     }
+    damping_and_order::ui(ui, method, is_matrix);
     schematic::ui(ui, session, report);
     if is_grabbed {
         commands.push(Command::BeginDrag);
@@ -65,40 +58,6 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     if spec != *session.spec {
         commands.push(Command::Change(spec));
     }
-}
-
-/// ω of damped Jacobi, while it is damped.
-fn damping(ui: &mut Ui, method: &mut MethodSpec) {
-    let about = "Damped Jacobi: u + ω (u_jacobi − u) in every sweep, on the CPU. 1 is Jacobi's iteration. It gains little: in 1D with 1024 points ω = 0.999 takes 115,854 sweeps, 1 takes 128,760 and 2/3 takes 173,608.";
-    row(ui, "ω", about, |ui| {
-        let value = typed(ui, &mut method.omega, SMALLEST_OMEGA..=LARGEST_OMEGA).speed(0.002);
-        named(ui.add(value.max_decimals(4)), "ω").on_hover_text(about);
-        if ui.button("1").on_hover_text("No damping.").clicked() {
-            method.omega = 1.0;
-        }
-    });
-}
-
-/// Waves of tiles and warps of points, while there are any.
-fn order(ui: &mut Ui, method: &mut MethodSpec) {
-    let about = "Tiles that start from the same state, in parallel, in the order of their rows; those of later waves read what earlier ones wrote in the same cycle. From 1, Gauss–Seidel's iteration of the tiles, to all of them, Jacobi's. On the CPU.";
-    counted(ui, "Tiles per wave", about, "All", &mut method.wave);
-    let about = "Points of a tile that a sweep updates at once, in place, in the order of their rows; later ones read the new values. 32 is a warp of a GPU whose threads write what their neighbours still read, here in a fixed order; 1 is Gauss–Seidel's iteration. On the CPU.";
-    counted(ui, "Points per warp", about, "All", &mut method.warp);
-}
-
-/// A row for a number that can be left out.
-fn counted(ui: &mut Ui, name: &str, about: &str, without: &str, count: &mut Option<usize>) {
-    let Some(mut number) = *count else { return };
-    row(ui, name, about, |ui| {
-        let value = typed(ui, &mut number, 1..=usize::MAX).speed(0.1);
-        if named(ui.add(value), name).on_hover_text(about).changed() {
-            *count = Some(number);
-        }
-        if ui.button(without).on_hover_text("All at once.").clicked() {
-            *count = None;
-        }
-    });
 }
 
 /// The precision, and where the solver runs.

@@ -1,7 +1,9 @@
 //! The fixed panels around the panes.
 
 pub mod backend;
+mod damping_and_order;
 mod editors;
+mod initial_guess;
 pub mod lesson;
 pub mod memory;
 pub mod method;

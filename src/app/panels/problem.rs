@@ -1,6 +1,6 @@
 //! The problem's details, and when to stop.
 
-use crate::app::panels::editors;
+use crate::app::panels::{editors, initial_guess};
 use crate::app::state::command::Command;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{explained, named, typed};
@@ -10,9 +10,7 @@ use crate::picture::{digits, number, parse_number, two_digits};
 use crate::problem::Jump;
 use crate::problem::matrix::Ordering;
 use crate::problem::{HEAT, HotBox, hot_axes};
-use crate::run::{
-    InitialGuess, Plan, ProblemKind, ProblemSpec, Report, RunSpec, StopRule, TOLERANCE,
-};
+use crate::run::{Plan, ProblemKind, ProblemSpec, Report, RunSpec, StopRule, TOLERANCE};
 use eframe::egui::{ComboBox, DragValue, RichText, Ui};
 use std::path::Path;
 
@@ -25,21 +23,15 @@ const LARGEST_3D: usize = 512;
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     let mut spec = RunSpec::clone(&session.spec);
     heading(ui, "Problem");
-    let about = ui.label(RichText::new(spec.problem.kind.about()).weak());
-    if let Some(rate) = report.and_then(|report| convergence(&report.plan)) {
-        about.on_hover_text(rate);
-    }
+    ui.label(RichText::new(spec.problem.kind.about()).weak());
     if spec.problem.kind != ProblemKind::Matrix {
         sides(ui, &mut spec);
     }
     details(ui, &mut spec);
     editors::ui(ui, &mut spec.problem);
-    initial_guess(ui, &mut spec.problem);
-    if let Some(warning) = report.and_then(|report| report.plan.warning()) {
-        let radius = report.and_then(|report| report.plan.spectral_radius);
-        let radius = radius.map_or_else(String::new, |radius| format!(" · ρ = {radius}"));
-        let text = format!("⚠ not diagonally dominant{radius}");
-        ui.label(RichText::new(text).color(ui.visuals().warn_fg_color)).on_hover_text(warning);
+    initial_guess::ui(ui, &mut spec.problem, commands);
+    if let Some(report) = report {
+        convergence(ui, &report.plan);
     }
     ui.label(
         RichText::new("Drop an image, an array, a run or a figure on the window to open it.")
@@ -52,19 +44,34 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     }
 }
 
-/// How fast Jacobi's iteration converges, in a sentence.
-fn convergence(plan: &Plan) -> Option<String> {
-    let (dominance, radius) = (plan.problem.operator.dominance(), plan.spectral_radius?);
-    let sweeps = radius.sweeps_per_digit().map_or_else(
-        || "Jacobi's iteration diverges".to_owned(),
-        |sweeps| {
-            format!(
-                "asymptotically, Jacobi's iteration needs about {} sweeps per digit",
-                digits(sweeps)
-            )
-        },
+/// How fast Jacobi's iteration converges, and a warning where it does not, or may not.
+fn convergence(ui: &mut Ui, plan: &Plan) {
+    let (operator, name) = (&plan.problem.operator, plan.iteration());
+    let (dominance, radius) = (operator.dominance(), plan.known_radius());
+    let about = match radius.map(|radius| radius.sweeps_per_digit()) {
+        None if plan.knows_radius() => "not found for so large a grid.".to_owned(),
+        None => "being computed.".to_owned(),
+        Some(None) => format!("{name} does not converge."),
+        Some(Some(sweeps)) => {
+            format!("asymptotically, {name} needs about {} sweeps per digit.", digits(sweeps))
+        }
+    };
+    let about = format!(
+        "The spectral radius ρ of {name}, which converges where it is below 1, and the largest sum of weights Σ|w| of a matrix row: at most 1 where the matrix is diagonally dominant. Here: {about}"
     );
-    Some(format!("Σ|w| = {dominance:.3}, spectral radius ρ = {radius}: {sweeps}."))
+    row(ui, "ρ, Σ|w|", &about, |ui| {
+        let radius = radius.map_or_else(|| "–".to_owned(), |radius| radius.to_string());
+        ui.label(format!("{radius}, {dominance:.3}")).on_hover_text(&about);
+    });
+    if let Some(warning) = plan.warning() {
+        let what = match operator.is_dominant() {
+            false => "not diagonally dominant",
+            true if plan.spec.method.omega > 1.0 => "ω is too large",
+            true => "singular matrix",
+        };
+        let text = RichText::new(format!("⚠ {what}")).color(ui.visuals().warn_fg_color);
+        ui.label(text).on_hover_text(warning);
+    }
 }
 
 fn sides(ui: &mut Ui, spec: &mut RunSpec) {
@@ -245,29 +252,6 @@ fn hot_box(ui: &mut Ui, problem: &mut ProblemSpec) {
             problem.hot_box = None;
         }
     });
-}
-
-/// The initial guess, while it is not the problem's own.
-fn initial_guess(ui: &mut Ui, problem: &mut ProblemSpec) {
-    let Some(initial) = &mut problem.initial else { return };
-    let mut is_own = false;
-    let about = "The initial guess in place of the problem's own.";
-    row(ui, "Initial guess", about, |ui| {
-        match initial {
-            InitialGuess::Value(value) => {
-                let number = DragValue::new(value).speed(0.1).update_while_editing(false);
-                named(ui.add(number), "Initial guess").on_hover_text(about);
-            }
-            InitialGuess::File(path) => {
-                let name = path.file_name().unwrap_or(path.as_os_str());
-                ui.label(name.to_string_lossy()).on_hover_text(path.display().to_string());
-            }
-        }
-        is_own = ui.button("Own").on_hover_text("The problem's own initial guess.").clicked();
-    });
-    if is_own {
-        problem.initial = None;
-    }
 }
 
 fn stop(ui: &mut Ui, spec: &mut RunSpec) {

@@ -84,6 +84,10 @@ pub enum Command {
     ShowSave(bool),
     /// Open or close the open dialog.
     ShowOpen(bool),
+    /// Show the dialog that opens an array as the initial guess.
+    ShowOpenInitialGuess,
+    /// Take a file as the initial guess of the run.
+    OpenInitialGuess(PathBuf),
     /// Open or close the command palette.
     ShowPalette(bool),
     /// Open or close the keyboard shortcuts.

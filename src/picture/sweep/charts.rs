@@ -316,3 +316,54 @@ fn by_k(series: Vec<Series>, title: &str) -> Plot {
     let y = PlotAxis { range: Some(Range::new(0.0, most)), ..plot.y.clone() };
     Plot { y, ..plot }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{MethodSpec, Preset, RunSpec, StopSpec};
+
+    fn sweep_of(preset: &str) -> SweepSpec {
+        let run = Preset::named(preset).unwrap().run();
+        let (k, overlap, kernel, measure) = Default::default();
+        SweepSpec { run, k, overlap, tile: vec![PerAxis::all(32)], kernel, measure }
+    }
+
+    fn points(spec: &SweepSpec, best: bool) -> Vec<(usize, usize, f64)> {
+        published(spec, best).map(|it| (it.k, it.overlap, it.speedup.unwrap())).collect()
+    }
+
+    /// Table 3 of the long version and table III, from the papers.
+    #[test]
+    fn the_published_points_are_those_of_the_tables() {
+        let spec = sweep_of("paper-2d");
+        let long = [2.17, 3.67, 3.98, 2.96, 1.86, 1.09];
+        let ks = [4, 8, 16, 32, 64, 128];
+        let expected: Vec<_> = ks.into_iter().zip(long).map(|(k, ratio)| (k, 0, ratio)).collect();
+        assert_eq!(points(&spec, false), expected);
+        let best = [(0, 2.18), (2, 4.22), (2, 5.58), (4, 5.84), (6, 4.88), (8, 3.50)];
+        let expected: Vec<_> =
+            ks.into_iter().zip(best).map(|(k, (overlap, ratio))| (k, overlap, ratio)).collect();
+        assert_eq!(points(&spec, true), expected);
+        // 7,901.1 ms of the classic iteration over the speedup.
+        let first = published(&spec, false).next().unwrap().seconds().unwrap();
+        assert!((first - 7.9011 / 2.17).abs() < 1e-12, "{first}");
+        assert_eq!(points(&sweep_of("paper-1d-batch"), true).len(), 6);
+    }
+
+    #[test]
+    fn nothing_was_published_of_other_systems() {
+        let spec = sweep_of("paper-2d");
+        let run = spec.run.clone();
+        let other_stop = StopSpec { tolerance: Some(1e-5), ..run.stop };
+        let damped = MethodSpec { omega: 0.9, ..run.method.clone() };
+        for run in [
+            RunSpec::default(),
+            RunSpec { stop: other_stop, ..run.clone() },
+            RunSpec { method: damped, ..run },
+        ] {
+            assert!(points(&SweepSpec { run, ..spec.clone() }, true).is_empty());
+        }
+        let tile = vec![PerAxis::all(16)];
+        assert!(points(&SweepSpec { tile, ..spec }, false).is_empty());
+    }
+}

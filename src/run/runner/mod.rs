@@ -581,7 +581,7 @@ impl Run {
             }
             let dominance = plan.problem.operator.dominance();
             let radius =
-                plan.spectral_radius.map_or_else(String::new, |radius| format!(", ρ = {radius}"));
+                plan.known_radius().map_or_else(String::new, |radius| format!(", ρ = {radius}"));
             format!(
                 "; the matrix is not diagonally dominant (Σ|w| = {dominance:.3} > 1{radius}): lower the velocity, raise the diagonal, or refine the grid"
             )

@@ -16,6 +16,7 @@ mod messages;
 mod observed_series;
 mod pacing;
 mod parked;
+mod radius;
 mod work_loop;
 
 pub use catch_up::Milestone;

@@ -6,6 +6,7 @@ use super::job::Job;
 use super::messages::{Answer, RequestError, WorkerRequest};
 use super::pacing::Pacing;
 use super::parked::ParkedRuns;
+use super::radius::Radius;
 use crate::clock::Instant;
 use crate::run::host::Turn;
 use crate::run::observe::{Experiment, FieldKind};
@@ -54,6 +55,7 @@ pub(super) struct WorkLoop {
     notify: Box<dyn Fn() + Send>,
     planner: Planner,
     exact: Exact,
+    radius: Radius,
     /// The run that is made.
     job: Option<Job>,
     /// Runs that were left, to which a request may return.
@@ -77,6 +79,7 @@ impl WorkLoop {
             notify,
             planner: Planner::without_waiting(),
             exact: Exact::default(),
+            radius: Radius::default(),
             job: None,
             parked: ParkedRuns::default(),
             error: None,
@@ -105,6 +108,7 @@ impl WorkLoop {
                 job.leave_cpu(self.planner.decide_again(&job.plan).ok());
             }
             self.exact.serve(job);
+            self.radius.serve(job);
         }
         self.work();
         self.report();
@@ -119,7 +123,7 @@ impl WorkLoop {
         }
         let wait = if job.is_running() {
             job.due.saturating_duration_since(Instant::now()).min(SOON)
-        } else if job.has_news || self.exact.is_computing() {
+        } else if job.has_news || self.exact.is_computing() || self.radius.is_computing() {
             SOON
         } else {
             IDLE

@@ -1,0 +1,35 @@
+//! The spectral radius of a run's matrix, found alongside the runs where that takes time.
+
+use super::job::Job;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// Finds one spectral radius at a time, on a thread of its own, and none while a setting is dragged.
+#[derive(Default)]
+pub(super) struct Radius {
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Radius {
+    /// Starts the search for the spectral radius of the job's matrix, once the run has been reported, and notes its end.
+    pub fn serve(&mut self, job: &mut Job) {
+        if self.is_computing() {
+            return;
+        }
+        if self.thread.take().is_some() {
+            job.has_news = true;
+        }
+        if job.is_reported && !job.request.held && !job.plan.knows_radius() {
+            let plan = Arc::clone(&job.plan);
+            let work = move || _ = plan.spectral_radius();
+            // Without a thread it stays unknown for now.
+            self.thread =
+                std::thread::Builder::new().name("tilescope-radius".into()).spawn(work).ok();
+        }
+    }
+
+    /// Whether it is under way.
+    pub fn is_computing(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+}
