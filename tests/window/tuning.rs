@@ -4,9 +4,11 @@ use crate::controls::small;
 use crate::driver::{USUAL, Window};
 use eframe::egui::{Key, Modifiers, Theme, Vec2, accesskit::Role};
 use egui_kittest::kittest::Queryable;
+use std::fs;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_tuning_map_fills_in_and_a_click_opens_its_run", a_map_fills_in),
+    ("a_tuning_map_its_charts_and_its_table_are_saved", a_map_is_saved),
     ("a_tuning_map_pauses_continues_and_stops", a_map_pauses),
     ("the_explorers_run_is_paused_while_a_map_is_measured", the_run_waits),
     ("an_invalid_list_is_reported_before_anything_is_measured", invalid_lists_are_reported),
@@ -79,6 +81,31 @@ fn predictions_are_shown() {
     window.click(Role::CheckBox, "Slow cells");
     window.until_text("40 of 40 cells · done");
     assert!(!window.says("hatched: predicted"));
+}
+
+fn a_map_is_saved() {
+    let mut window = measured(USUAL, Theme::Dark);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (what, name, begin) in [
+        ("Map", "map.svg", "<svg"),
+        ("Against overlap", "overlap.svg", "<svg"),
+        ("Table", "table.csv", "k,"),
+    ] {
+        window.button("Save map …");
+        window.frames(2);
+        window.click(Role::RadioButton, what);
+        let path = folder.path().join(name);
+        window.save_as(&path);
+        window.until("saved", |_| path.exists());
+        let text = fs::read_to_string(&path).expect("it is text");
+        assert!(text.starts_with(begin), "{name}: {text}");
+        // 40 settings, and a heading.
+        assert!(!name.ends_with("csv") || text.lines().count() == 41, "{text}");
+    }
+    window.button("Save map …");
+    window.frames(2);
+    window.button("Copy as command line");
+    window.until_text("Command line copied");
 }
 
 fn a_map_fills_in() {

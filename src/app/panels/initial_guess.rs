@@ -1,7 +1,7 @@
 //! The initial guess: the problem's own, a value, or a file.
 
 use crate::app::state::command::Command;
-use crate::app::widgets::labels::named;
+use crate::app::widgets::labels::{explained, named};
 use crate::app::widgets::rows::row;
 use crate::run::{InitialGuess, ProblemSpec};
 use eframe::egui::{ComboBox, DragValue, Ui};
@@ -21,17 +21,17 @@ pub(super) fn ui(ui: &mut Ui, problem: &mut ProblemSpec, commands: &mut Vec<Comm
         let combo = ComboBox::from_id_salt("initial guess").selected_text(name).truncate();
         let response = combo.show_ui(ui, |ui| {
             let own = ui.selectable_label(chosen.is_none(), "Own");
-            if own.on_hover_text("The problem's own initial guess.").clicked() {
+            if explained(own, "The problem's own initial guess.").clicked() {
                 problem.set_initial_guess(None);
             }
             let is_value = matches!(chosen, Some(InitialGuess::Value(_)));
             let value = ui.selectable_label(is_value, "Value");
-            if value.on_hover_text("The same value everywhere.").clicked() && !is_value {
+            if explained(value, "The same value everywhere.").clicked() && !is_value {
                 problem.set_initial_guess(Some(InitialGuess::Value(0.0)));
             }
             let is_file = matches!(chosen, Some(InitialGuess::File(_)));
             let file = ui.selectable_label(is_file, "File …");
-            if file.on_hover_text("Open an array in the shape of the grid.").clicked() {
+            if explained(file, "Open an array in the shape of the grid.").clicked() {
                 commands.push(Command::ShowOpenInitialGuess);
             }
         });
