@@ -89,7 +89,7 @@ fn a_map_is_saved() {
     for (what, name, begin) in [
         ("Map", "map.svg", "<svg"),
         ("Against overlap", "overlap.svg", "<svg"),
-        ("Table", "table.csv", "k,"),
+        ("Table", "table.csv", "shape,"),
     ] {
         window.button("Save map …");
         window.frames(2);
