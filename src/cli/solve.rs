@@ -94,7 +94,11 @@ impl Solve {
             print_note(&warning);
         }
         print_gpu_notes(&plan);
-        MemoryNeed::of(&plan, &[FieldKind::Residual]).check(plan.precision)?;
+        let mut need = MemoryNeed::of(&plan, &[FieldKind::Residual]);
+        if self.save_matrix.is_some() {
+            need.add("the matrix to save", plan.problem.matrix_bytes());
+        }
+        need.check(plan.precision)?;
         let interrupt =
             Interrupt::install(format!("interrupted before the first cycle{}", self.unsaved()))?;
         let mut run = Run::new(&plan)?;
