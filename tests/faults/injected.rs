@@ -95,31 +95,41 @@ fn lines(bytes: &[u8]) -> usize {
 
 /// Makes each operation of a command that writes one file fail.
 fn fails_whole(arguments: &str, name: &str) {
+    let arguments = format!("{arguments} {name}");
+    each_operation_fails_whole(&arguments, name, |folder, fault| faulty(folder, &arguments, fault));
+}
+
+/// Makes each operation fail of what writes one file into a folder, whatever that is: `run` does it with a fault.
+pub fn each_operation_fails_whole(
+    what: &str,
+    name: &str,
+    run: impl Fn(&Path, &str) -> (Output, bool),
+) {
     let folder = tempfile::tempdir().unwrap();
-    let (path, arguments) = (folder.path().join(name), format!("{arguments} {name}"));
-    let (output, _) = faulty(folder.path(), &arguments, "none,0,0");
-    assert!(output.status.success(), "{arguments}: {output:?}");
+    let path = folder.path().join(name);
+    let (output, _) = run(folder.path(), "none,0,0");
+    assert!(output.status.success(), "{what}: {output:?}");
     let whole = fs::read(&path).unwrap();
     for (operation, error) in FAULTS {
         let faults = each_fault(operation, error, |fault| {
             fs::write(&path, "old").unwrap();
-            let (output, has_failed) = faulty(folder.path(), &arguments, fault);
+            let (output, has_failed) = run(folder.path(), fault);
             if has_failed {
-                let case = format!("{arguments}, {fault}");
+                let case = format!("{what}, {fault}");
                 assert_old_file_is_whole(folder.path(), name, &output, &case);
             }
             has_failed
         });
-        assert!(faults > 0, "{arguments}: no {operation} was made to fail");
+        assert!(faults > 0, "{what}: no {operation} was made to fail");
     }
     each_fault("write", "short", |fault| {
         fs::write(&path, "old").unwrap();
-        let (output, has_failed) = faulty(folder.path(), &arguments, fault);
-        assert!(output.status.success(), "{arguments}, {fault}: {output:?}");
+        let (output, has_failed) = run(folder.path(), fault);
+        assert!(output.status.success(), "{what}, {fault}: {output:?}");
         let made = fs::read(&path).unwrap();
         match holds_times(name) {
-            true => assert_eq!(lines(&made), lines(&whole), "{arguments}, {fault}"),
-            false => assert_eq!(made, whole, "{arguments}, {fault}"),
+            true => assert_eq!(lines(&made), lines(&whole), "{what}, {fault}"),
+            false => assert_eq!(made, whole, "{what}, {fault}"),
         }
         has_failed
     });
@@ -141,6 +151,53 @@ fn figures_are_whole_or_not_there() {
     fails_whole(&format!("render {SMALL} --kind curves -o"), "a.svg");
     fails_whole(&format!("render {SMALL} --kind curves -o"), "a.pdf");
     fails_whole(&format!("render {SMALL} --kind curves -o"), "a.csv");
+    fails_whole(&format!("render {SMALL} --bare -o"), "b.png");
+    fails_whole(&format!("render {SMALL} --kind mean-tile -o"), "m.csv");
+}
+
+/// The table of the sweep is another file, which may have a row or all of them.
+#[test]
+fn figures_of_sweeps_are_whole_or_not_there() {
+    let sweep = "sweep --shape 24x20 --k 1,2 --tile 8 --measure cycles -o s.csv --plot p.svg";
+    let folder = tempfile::tempdir().unwrap();
+    let (table, figure) = (folder.path().join("s.csv"), folder.path().join("p.svg"));
+    let mut failed = Vec::new();
+    for (operation, error) in FAULTS {
+        each_fault(operation, error, |fault| {
+            _ = fs::remove_file(&table);
+            fs::write(&figure, "old").unwrap();
+            let (output, has_failed) = faulty(folder.path(), sweep, fault);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.success(), !has_failed, "{fault}: {said}");
+            assert_eq!(fs::read(&figure).unwrap() == b"old", has_failed, "{fault}: {said}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "{fault}: {said}");
+            if said.contains("tilescope: cannot write p.svg: ") {
+                failed.push(operation);
+            }
+            has_failed
+        });
+    }
+    for operation in ["write", "fsync", "rename"] {
+        assert!(failed.contains(&operation), "no {operation} of the figure was made to fail");
+    }
+}
+
+/// The template of a lesson replaces no file.
+#[test]
+fn a_new_lesson_is_whole_or_not_there() {
+    for (operation, error) in FAULTS {
+        let faults = each_fault(operation, error, |fault| {
+            let folder = tempfile::tempdir().unwrap();
+            let (output, has_failed) = faulty(folder.path(), "lesson --new a.md", fault);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.success(), !has_failed, "{fault}: {said}");
+            assert_eq!(said.contains("cannot write a.md: "), has_failed, "{fault}: {said}");
+            let files = fs::read_dir(folder.path()).unwrap().count();
+            assert_eq!(files, usize::from(!has_failed), "{fault}: {said}");
+            has_failed
+        });
+        assert!(faults > 0, "no {operation} was made to fail");
+    }
 }
 
 #[test]
@@ -195,8 +252,8 @@ fn a_table_keeps_whole_rows_and_is_completed_later() {
     assert!(output.status.success(), "{output:?}");
     let whole = fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = whole.split_inclusive('\n').collect();
-    for error in [DISK_FULL, INPUT_OUTPUT] {
-        let faults = each_fault("write", error, |fault| {
+    for (operation, error) in FAULTS.into_iter().filter(|(operation, _)| *operation != "rename") {
+        let faults = each_fault(operation, error, |fault| {
             fs::remove_file(&path).unwrap();
             let (output, has_failed) = faulty(folder.path(), sweep, fault);
             let said = String::from_utf8_lossy(&output.stderr);
@@ -212,33 +269,80 @@ fn a_table_keeps_whole_rows_and_is_completed_later() {
             }
             has_failed
         });
-        assert!(faults >= 3, "{faults}");
+        assert!(faults >= 3, "{operation}: {faults}");
+    }
+    let short = each_fault("write", "short", |fault| {
+        fs::remove_file(&path).unwrap();
+        let (output, has_failed) = faulty(folder.path(), sweep, fault);
+        assert!(output.status.success(), "{fault}: {output:?}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), whole, "{fault}");
+        has_failed
+    });
+    assert!(short >= 3, "{short}");
+}
+
+/// A table that another program saved, or that was cut off, is mended before it is continued; where that fails it
+/// stays as it was.
+#[test]
+fn a_table_that_cannot_be_mended_stays_as_it_was() {
+    let sweep = "sweep --shape 24x20 --k 1,2,3 --tile 8 --measure cycles -o s.csv";
+    let resume = format!("{sweep} --resume");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.csv");
+    let (output, _) = faulty(folder.path(), sweep, "none,0,0");
+    assert!(output.status.success(), "{output:?}");
+    let whole = fs::read_to_string(&path).unwrap();
+    let cut = whole[..whole.len() - 5].to_owned();
+    for (damaged, operations) in
+        [(whole.replace('\n', "\r\n"), &["write", "fsync", "rename"][..]), (cut, &["truncate"][..])]
+    {
+        for operation in operations {
+            // What is mended is complete or short of a row; the first operation is the mending.
+            let fault = format!("{operation},1,{INPUT_OUTPUT}");
+            fs::write(&path, &damaged).unwrap();
+            let (output, has_failed) = faulty(folder.path(), &resume, &fault);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(has_failed && output.status.code() == Some(1), "{fault}: {said}");
+            assert!(said.contains("tilescope: cannot write s.csv: "), "{fault}: {said}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), damaged, "{fault}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{fault}");
+            let (output, _) = faulty(folder.path(), &resume, "none,0,0");
+            assert!(output.status.success(), "{fault}: {output:?}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), whole, "{fault}");
+        }
     }
 }
 
-/// Without a display the default experiment is drawn into a folder; the files that are complete remain.
+/// Without a display the default experiment is drawn into a folder; the files that are complete remain. Each of the five
+/// fails once: a whole experiment is made for each.
 #[test]
 fn the_default_experiment_leaves_whole_files_alone() {
-    for (operation, error) in [("write", DISK_FULL), ("rename", INPUT_OUTPUT)] {
-        // The first files are enough: each is a whole run.
-        for number in 1..=3 {
-            let folder = tempfile::tempdir().unwrap();
-            let fault = format!("{operation},{number},{error}");
-            let (output, has_failed) = faulty(folder.path(), "", &fault);
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(has_failed && output.status.code() == Some(1), "{fault}: {said}");
-            assert!(said.contains("cannot write tilescope-out/"), "{fault}: {said}");
-            for file in fs::read_dir(folder.path().join("tilescope-out")).unwrap() {
-                let file = file.unwrap();
-                let name = file.file_name().into_string().unwrap();
-                assert!(!name.starts_with('.'), "{fault}: {name} is unfinished");
-                let end: &[u8] = match name.ends_with("png") {
-                    true => b"IEND\xaeB`\x82",
-                    false => b"\n",
-                };
-                let bytes = fs::read(file.path()).unwrap();
-                assert!(bytes.ends_with(end), "{fault}: {name}");
-            }
+    for (operation, file, error) in [
+        ("write", 1, DISK_FULL),
+        ("fsync", 2, INPUT_OUTPUT),
+        ("rename", 3, INPUT_OUTPUT),
+        ("fsync", 4, DISK_FULL),
+        ("rename", 5, READ_ONLY),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let fault = format!("{operation},{file},{error}");
+        let (output, has_failed) = faulty(folder.path(), "", &fault);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(has_failed && output.status.code() == Some(1), "{fault}: {said}");
+        assert!(said.contains("cannot write tilescope-out/"), "{fault}: {said}");
+        let mut complete = 0;
+        for file in fs::read_dir(folder.path().join("tilescope-out")).unwrap() {
+            let file = file.unwrap();
+            let name = file.file_name().into_string().unwrap();
+            assert!(!name.starts_with('.'), "{fault}: {name} is unfinished");
+            let end: &[u8] = match name.ends_with("png") {
+                true => b"IEND\xaeB`\x82",
+                false => b"\n",
+            };
+            let bytes = fs::read(file.path()).unwrap();
+            assert!(bytes.ends_with(end), "{fault}: {name}");
+            complete += 1;
         }
+        assert_eq!(complete, file - 1, "{fault}: {said}");
     }
 }

@@ -7,6 +7,7 @@ mod full_disk;
 mod injected;
 #[cfg(feature = "gui")]
 mod settings;
+mod window;
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! A library that is loaded before the C library and makes one operation on files fail.
 //!
-//! `FAULT` is `OPERATION,N,ERROR`: the N-th `write`, `fsync` or `rename` fails with this error number, or
+//! `FAULT` is `OPERATION,N,ERROR`: the N-th `write`, `fsync`, `truncate` or `rename` fails with this error number, or
 //! with `short` writes half of what it was given, as the system may. Only writes to files are counted, not
 //! those to pipes. The file that `FAULT_MARK` names is created once that has happened.
 
@@ -128,6 +128,34 @@ pub unsafe extern "C" fn fsync(fd: c_int) -> c_int {
     type Sync = unsafe extern "C" fn(c_int) -> c_int;
     // SAFETY: this is the type of `fsync`, and the argument is the caller's.
     unsafe { mem::transmute::<*mut c_void, Sync>(original(c"fsync"))(fd) }
+}
+
+/// Data that is brought to the disk counts as a file that is.
+///
+/// # Safety
+/// As `fdatasync` of the C library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fdatasync(fd: c_int) -> c_int {
+    if let Some(error) = strikes("fsync").and_then(|fault| fault.error) {
+        set_error(error);
+        return -1;
+    }
+    type Sync = unsafe extern "C" fn(c_int) -> c_int;
+    // SAFETY: this is the type of `fdatasync`, and the argument is the caller's.
+    unsafe { mem::transmute::<*mut c_void, Sync>(original(c"fdatasync"))(fd) }
+}
+
+/// # Safety
+/// As `ftruncate64` of the C library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ftruncate64(fd: c_int, length: i64) -> c_int {
+    if let Some(error) = strikes("truncate").and_then(|fault| fault.error) {
+        set_error(error);
+        return -1;
+    }
+    type Truncate = unsafe extern "C" fn(c_int, i64) -> c_int;
+    // SAFETY: this is the type of `ftruncate64`, and the arguments are the caller's.
+    unsafe { mem::transmute::<*mut c_void, Truncate>(original(c"ftruncate64"))(fd, length) }
 }
 
 /// # Safety
