@@ -2,12 +2,19 @@
 //! and what it accepts must survive being written again. `tests/corpora.rs` does the same with every file
 //! of the corpora.
 
+use std::convert::Infallible;
+use std::fmt::{Debug, Display};
 use std::io::Write;
 use std::path::Path;
+use std::str::FromStr;
 use tilescope::app::SettingsFile;
+use tilescope::cli::refusals;
+use tilescope::grid::{ByteCount, Slice};
 use tilescope::lesson::Lesson;
+use tilescope::picture::ColourMap;
 use tilescope::problem::{input, matrix};
-use tilescope::run::{Planner, RunSpec, SweepTable, parse_numbers, parse_per_axis};
+use tilescope::run::{InitialGuess, PerAxis, Planner, RunSpec, SweepTable};
+use tilescope::solver::{Height, Subiterations};
 
 /// A target: its name, which is that of its folder in the corpus, and what it does.
 pub type Target = (&'static str, fn(&[u8]));
@@ -138,14 +145,30 @@ pub fn lesson(bytes: &[u8]) {
     }
 }
 
-/// Lists of numbers, as options hold them.
+/// Values of options: every parser of the command line, and of the types that options and run files share. What
+/// is accepted and written again is the same value.
 pub fn values(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    if let Err(error) = parse_numbers(text) {
-        assert!(!error.is_empty());
+    for said in refusals(text) {
+        assert!(!said.is_empty() && !said.contains("invalid digit"), "{said}");
     }
-    if let Err(error) = parse_per_axis(text) {
-        assert!(!error.is_empty());
+    value::<Subiterations>(text);
+    value::<Height>(text);
+    value::<ByteCount>(text);
+    value::<Slice>(text);
+    value::<PerAxis>(text);
+    value::<ColourMap>(text);
+    let Ok(guess) = text.parse::<InitialGuess>();
+    // As text: NaN is a value that differs from itself.
+    let again = guess.to_string().parse::<InitialGuess>();
+    assert_eq!(format!("{again:?}"), format!("{:?}", Ok::<_, Infallible>(guess)));
+}
+
+/// Parses a value and, if it is one, parses it again as it is written.
+fn value<T: FromStr<Err: Display> + Display + Debug + PartialEq>(text: &str) {
+    match text.parse::<T>() {
+        Ok(value) => assert_eq!(value.to_string().parse::<T>().ok(), Some(value)),
+        Err(error) => assert!(!error.to_string().is_empty()),
     }
 }
 

@@ -26,6 +26,9 @@ mod window;
 #[cfg(test)]
 mod words;
 
+#[doc(hidden)]
+pub use values::refusals;
+
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 

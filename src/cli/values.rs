@@ -300,6 +300,35 @@ pub(super) fn cycles(text: &str) -> Result<(u64, u64, Spacing), String> {
     Ok((first, last, spacing))
 }
 
+/// Gives a text to every parser of this file, for a fuzzer. Returns what those that refuse it say.
+#[doc(hidden)]
+pub fn refusals(text: &str) -> Vec<String> {
+    let refusals = [
+        axes(text).err(),
+        nodes(text).err(),
+        whole::<usize>(text).err(),
+        jobs(text).err(),
+        subiterations_list(text).err(),
+        per_axis_list(text).err(),
+        number(text).err(),
+        tolerance(text).err(),
+        velocity(text).err(),
+        interface(text).err(),
+        boundary(text).err(),
+        hot_box(text).err(),
+        stencil(text).err(),
+        size(text).err(),
+        range(text).err(),
+        cut(text).err(),
+        point(text).err(),
+        point_3d(text).err(),
+        follow(text).err(),
+        place(text).err(),
+        cycles(text).err(),
+    ];
+    refusals.into_iter().flatten().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
