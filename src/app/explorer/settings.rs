@@ -98,7 +98,7 @@ impl Settings {
                 let panes_before = path.with_extension("toml.aside");
                 let where_to = match rename(path, &panes_before) {
                     Ok(()) => format!("it was moved to {}", panes_before.display()),
-                    Err(error) => error.to_string(),
+                    Err(error) => format!("{error}, so settings are not saved"),
                 };
                 let file = path.display();
                 let message = format!(
@@ -187,7 +187,9 @@ impl SettingsFile {
     pub fn at(path: PathBuf) -> Self {
         let (latest, message) = Settings::load(&path);
         let written = latest.clone();
-        Self { path: Some(path), written, latest, message, ..Self::default() }
+        // An invalid file that could not be renamed stays as it is.
+        let is_lost = message.is_some() && path.exists();
+        Self { path: (!is_lost).then_some(path), written, latest, message, ..Self::default() }
     }
 
     /// The size of the window, in points.
@@ -257,6 +259,19 @@ mod tests {
             assert_eq!(std::fs::read_to_string(path.with_extension("toml.aside")).unwrap(), text);
         }
         assert_eq!(Settings::load(&path), (Settings::default(), None));
+    }
+
+    #[test]
+    fn an_invalid_file_that_cannot_be_renamed_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.toml");
+        std::fs::write(&path, "version = 2\n").unwrap();
+        std::fs::create_dir(path.with_extension("toml.aside")).unwrap();
+        let mut settings = SettingsFile::at(path.clone());
+        assert!(settings.message.take().unwrap().ends_with("so settings are not saved."));
+        settings.latest.dark = Some(true);
+        drop(settings);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "version = 2\n");
     }
 
     #[test]
