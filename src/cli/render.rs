@@ -283,9 +283,12 @@ impl Render {
             (true, _) => view.figure.size.map(u64::from).iter().product::<u64>(),
             (false, shape) => shape.points() as u64,
         };
-        let mut need = MemoryNeed::of(&first, &[view.field]);
-        need.add("the figure", pixels.saturating_mul(BYTES_PER_PIXEL));
-        need.check(first.precision)?;
+        // One run after the other, but all of them before the first.
+        for plan in std::iter::once(&first).chain(&plans) {
+            let mut need = MemoryNeed::of(plan, &[view.field]);
+            need.add("the figure", pixels.saturating_mul(BYTES_PER_PIXEL));
+            need.check(plan.precision)?;
+        }
         let interrupt = Interrupt::install("interrupted; nothing was saved")?;
         let mut runs = Vec::new();
         let own = view.snapshot_request(0, &first.problem.shape);

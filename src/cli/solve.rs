@@ -92,7 +92,11 @@ impl Solve {
             print_note(&warning);
         }
         print_gpu_notes(&plan);
-        MemoryNeed::of(&plan, &[FieldKind::Residual]).check(plan.precision)?;
+        let mut need = MemoryNeed::of(&plan, &[FieldKind::Residual]);
+        if self.save_matrix.is_some() {
+            need.add("the matrix to save", plan.problem.matrix_bytes());
+        }
+        need.check(plan.precision)?;
         let interrupt = Interrupt::install("interrupted; nothing was saved")?;
         let mut run = Run::new(&plan)?;
         let setup_seconds = begin.elapsed().as_secs_f64();

@@ -1,9 +1,27 @@
 //! A grid problem as a sparse matrix.
 
+use super::matrix::Entry;
 use super::{Boundary, Csr, Operator, Problem, Source};
 use crate::grid::Shape;
 
 impl Problem {
+    /// Bytes that writing the rows out as a sparse matrix takes at most, with what it takes on the way: for a grid
+    /// [`Problem::as_matrix`], for a matrix a copy in another order.
+    pub fn matrix_bytes(&self) -> u64 {
+        let (entries, of_entry) = match self.operator.matrix() {
+            Some(matrix) => (matrix.entries() as u64, size_of::<Entry>()),
+            // As they are collected, as they are sorted, and in rows.
+            None => {
+                let of_row = 2 * self.shape.dim() as u64 + 1;
+                ((self.shape.points() as u64).saturating_mul(of_row), 3 * size_of::<Entry>())
+            }
+        };
+        // The starts of the rows, twice more while they are sorted, and the right-hand side.
+        let of_row = 3 * size_of::<usize>() + size_of::<f64>();
+        let rows = (self.shape.points() as u64).saturating_mul(of_row as u64);
+        entries.saturating_mul(of_entry as u64).saturating_add(rows)
+    }
+
     /// The same system with its rows written out as a sparse matrix, its rows in the order of memory;
     /// what the boundary adds is part of the right-hand side. Its iterates agree with those of the grid to
     /// rounding: sums come in another order.

@@ -4,7 +4,7 @@
 //! changing a point it reads 0, although b − A u is not 0: nothing is called converged by it alone.
 
 use super::Run;
-use crate::grid::Precision;
+use crate::grid::{Precision, memory};
 use crate::problem::{Boundary, Problem, Source, Stencil, residual_field, residual_of_rows};
 use crate::run::history::Record;
 use crate::solver::{self, Method, NormRequest, ResidualNorms, Solver, SolverError};
@@ -16,6 +16,9 @@ const COPIED: usize = 1 << 20;
 /// Maps show b − A u in place of the residual that comes with a cycle where the norms of the two differ
 /// by more than this part.
 const DIFFERS: f64 = 1e-3;
+
+/// Arrays that keeping b − A u takes: the iterate, b − A u, and a solver that starts from it.
+const TRUE_RESIDUAL: usize = 5;
 
 /// What proposes that a run stops, and when the next proposal is examined.
 ///
@@ -125,6 +128,9 @@ impl Run {
         let norm = self.record().residual.map_or(f64::NAN, |norms| norms.l2);
         let own = self.solver.norms(NormRequest::RESIDUAL_L2)?.residual.unwrap_or_default();
         if !norm.is_finite() || (own.l2 - norm).abs() <= DIFFERS * norm {
+            return Ok(());
+        }
+        if memory::check(&self.plan.problem.shape, TRUE_RESIDUAL, Precision::F64).is_err() {
             return Ok(());
         }
         let field = residual_field(&self.plan.problem, &self.solver.solution()?);
