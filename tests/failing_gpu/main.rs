@@ -173,7 +173,7 @@ fn window_offers_f32() {
             explorer.ui(ui, &mut frame);
         });
     let begin = Instant::now();
-    let mut until = |harness: &mut Harness<'_>, is_there: bool| {
+    let until = |harness: &mut Harness<'_>, is_there: bool| {
         while harness.query_by_role_and_label(Role::Button, "Use f32").is_some() != is_there {
             assert!(begin.elapsed() < Duration::from_secs(60));
             thread::sleep(Duration::from_millis(5));
