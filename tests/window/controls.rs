@@ -33,6 +33,7 @@ pub const TESTS: &[(&str, fn())] = &[
         what_is_not_kept_of_a_long_1d_grid_is_reported,
     ),
     ("a_finished_run_says_so", a_finished_run_says_so),
+    ("a_plot_is_enlarged_without_end", a_plot_is_enlarged_without_end),
     ("the_theme_can_be_changed", the_theme_can_be_changed),
 ];
 
@@ -523,6 +524,23 @@ fn a_finished_run_says_so() {
             && window.is_enabled(Role::Button, "Reset")
             && window.cycle() < cycle
     });
+}
+
+/// Dashes of a curve that goes far beyond the plot would be millions.
+fn a_plot_is_enlarged_without_end() {
+    let mut window = Window::paused(small());
+    window.step(10);
+    window.until("classic", |window| window.texts().iter().any(|text| text == "classic"));
+    window.settle();
+    let before = window.harness.output().shapes.len();
+    let plot = window.rect(Role::Region, "Convergence").center();
+    window.harness.hover_at(plot);
+    for _ in 0..60 {
+        window.harness.input_mut().events.push(Event::Zoom(2.0));
+        window.frame();
+        let shapes = window.harness.output().shapes.len();
+        assert!(shapes < 4 * before, "{before} shapes, then {shapes}");
+    }
 }
 
 fn the_theme_can_be_changed() {

@@ -406,7 +406,9 @@ impl Items<'_> {
         if !is_whole {
             let faint = ink.gamma_multiply(FAINT as f32);
             for stretch in self.stretches(&series.points[so_far.saturating_sub(1)..]) {
-                paint.line(line("", stretch, series, faint));
+                for part in shown(stretch, series, paint) {
+                    paint.line(line("", part, series, faint));
+                }
             }
         }
         let stretches = self.stretches(&series.points[..so_far]);
@@ -414,7 +416,11 @@ impl Items<'_> {
         for stretch in stretches {
             match stretch[..] {
                 [point] => paint.points(dots(name, vec![point], CURVE, ink)),
-                _ => paint.line(line(name, stretch, series, ink)),
+                _ => {
+                    for part in shown(stretch, series, paint) {
+                        paint.line(line(name, part, series, ink));
+                    }
+                }
             }
         }
         if let Some(head) = head.filter(|_| !is_whole) {
@@ -425,6 +431,53 @@ impl Items<'_> {
             paint.points(dots(name, points, DOT, ink));
         }
     }
+}
+
+/// The parts of a curve to paint. Of a dashed one that is what is seen: the toolkit makes dashes along the whole
+/// curve, millions of them beyond the edges where one has zoomed in.
+fn shown(stretch: Vec<[f64; 2]>, series: &Series, paint: &Paint<'_>) -> Vec<Vec<[f64; 2]>> {
+    let bounds = paint.plot_bounds();
+    let [low, high] = [bounds.min(), bounds.max()];
+    if !series.dashed || low.iter().chain(&high).any(|end| !end.is_finite()) {
+        return vec![stretch];
+    }
+    within(&stretch, low, high)
+}
+
+/// The parts of a polygonal line in a rectangle (Liang and Barsky, *A new concept and method for line clipping*, ACM
+/// Trans. Graphics 3 (1984)).
+fn within(line: &[[f64; 2]], low: [f64; 2], high: [f64; 2]) -> Vec<Vec<[f64; 2]>> {
+    let mut parts: Vec<Vec<[f64; 2]>> = Vec::new();
+    for pair in line.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        let (mut first, mut last) = (0.0_f64, 1.0_f64);
+        for axis in [0, 1] {
+            let length = to[axis] - from[axis];
+            let [at_low, at_high] = [low, high].map(|end| end[axis] - from[axis]);
+            if length == 0.0 {
+                if at_low > 0.0 || at_high < 0.0 {
+                    last = -1.0;
+                }
+                continue;
+            }
+            let [enters, leaves] = match length > 0.0 {
+                true => [at_low / length, at_high / length],
+                false => [at_high / length, at_low / length],
+            };
+            (first, last) = (first.max(enters), last.min(leaves));
+        }
+        if first > last {
+            continue;
+        }
+        let at = |share: f64| [0, 1].map(|axis| from[axis] + share * (to[axis] - from[axis]));
+        let (start, end) =
+            (if first == 0.0 { from } else { at(first) }, if last == 1.0 { to } else { at(last) });
+        match parts.last_mut() {
+            Some(part) if part.last() == Some(&start) => part.push(end),
+            _ => parts.push(vec![start, end]),
+        }
+    }
+    parts
 }
 
 fn line<'a>(name: &str, points: Vec<[f64; 2]>, series: &Series, ink: Color32) -> Line<'a> {
@@ -467,6 +520,22 @@ mod tests {
         );
         assert_eq!(labels(ScaleKind::Linear, (0.0, 256.0), 190.0)[..2], ["0", "50"]);
         assert!(labels(ScaleKind::Symmetric, (-1.0, 1.0), 300.0).contains(&"0".to_owned()));
+    }
+
+    #[test]
+    fn a_line_is_cut_at_the_edges() {
+        let line = [[-10.0, 0.5], [0.5, 0.5], [0.5, 1e9], [0.75, 1e9], [0.75, 0.25], [2.0, 0.25]];
+        let parts = within(&line, [0.0, 0.0], [1.0, 1.0]);
+        let expected = [
+            vec![[0.0, 0.5], [0.5, 0.5], [0.5, 1.0]],
+            vec![[0.75, 1.0], [0.75, 0.25], [1.0, 0.25]],
+        ];
+        assert_eq!(parts.len(), 2, "{parts:?}");
+        for (part, expected) in parts.iter().flatten().zip(expected.iter().flatten()) {
+            assert!((0..2).all(|axis| (part[axis] - expected[axis]).abs() < 1e-6), "{parts:?}");
+        }
+        assert!(within(&line, [5.0, 5.0], [6.0, 6.0]).is_empty());
+        assert!(within(&line[..1], [0.0, 0.0], [1.0, 1.0]).is_empty());
     }
 
     #[test]
