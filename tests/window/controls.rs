@@ -3,7 +3,7 @@
 use crate::driver::{USUAL, Window};
 use crate::panes::view;
 use eframe::egui::accesskit::Role;
-use eframe::egui::{Key, Modifiers, Theme, accessibility::is_input, vec2};
+use eframe::egui::{Event, Key, Modifiers, Theme, accessibility::is_input, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 use std::collections::{BTreeMap, BTreeSet};
 use tilescope::run::{InitialGuess, MethodName, PRESETS, Planner, Preset, ProblemKind, RunSpec};
