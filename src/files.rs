@@ -50,8 +50,13 @@ pub fn reason(cause: &io::Error) -> String {
         _ => {
             let text = cause.to_string();
             // The number of the error means nothing to users.
-            let end = text.rfind(" (os error ").unwrap_or(text.len());
-            return text[..end].to_owned();
+            let Some((words, code)) = text.rsplit_once(" (os error ") else { return text };
+            // A library may have made a text of the system's error.
+            let code = code.trim_end_matches(')').parse().ok();
+            return match code.filter(|_| cause.raw_os_error().is_none()) {
+                Some(code) => reason(&io::Error::from_raw_os_error(code)),
+                None => words.to_owned(),
+            };
         }
     };
     known.to_owned()

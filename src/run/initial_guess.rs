@@ -1,6 +1,5 @@
 //! An initial guess in place of the problem's own.
 
-use super::spec::ProblemSpec;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -29,27 +28,6 @@ impl InitialGuess {
         match self {
             Self::Value(_) => None,
             Self::File(path) => Some(path),
-        }
-    }
-}
-
-impl ProblemSpec {
-    /// The initial guess that was chosen; `None` for the problem's own.
-    pub fn initial_guess(&self) -> Option<&InitialGuess> {
-        match &self.matrix {
-            Some(matrix) => matrix.initial.as_ref(),
-            None => self.initial.as_ref(),
-        }
-    }
-
-    /// Chooses an initial guess, in place of a hot box if there is one; `None` is the problem's own.
-    pub fn set_initial_guess(&mut self, guess: Option<InitialGuess>) {
-        if guess.is_some() {
-            self.hot_box = None;
-        }
-        match &mut self.matrix {
-            Some(matrix) => matrix.initial = guess,
-            None => self.initial = guess,
         }
     }
 }

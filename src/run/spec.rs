@@ -136,6 +136,25 @@ impl ProblemSpec {
         self.rhs.as_mut().into_iter().chain(conductivity).chain(initial).chain(of_matrix)
     }
 
+    /// The initial guess that was chosen; `None` for the problem's own.
+    pub fn initial_guess(&self) -> Option<&InitialGuess> {
+        match &self.matrix {
+            Some(matrix) => matrix.initial.as_ref(),
+            None => self.initial.as_ref(),
+        }
+    }
+
+    /// Chooses an initial guess, in place of a hot box if there is one; `None` is the problem's own.
+    pub fn set_initial_guess(&mut self, guess: Option<InitialGuess>) {
+        if guess.is_some() {
+            self.hot_box = None;
+        }
+        match &mut self.matrix {
+            Some(matrix) => matrix.initial = guess,
+            None => self.initial = guess,
+        }
+    }
+
     /// The boundary values: those that were chosen, or the problem's own.
     pub fn boundary(&self) -> Boundary {
         let left = if self.kind == ProblemKind::HotSide { 1.0 } else { 0.0 };

@@ -24,15 +24,15 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     let mut spec = RunSpec::clone(&session.spec);
     heading(ui, "Problem");
     ui.label(RichText::new(spec.problem.kind.about()).weak());
+    if let Some(report) = report {
+        convergence(ui, &report.plan);
+    }
     if spec.problem.kind != ProblemKind::Matrix {
         sides(ui, &mut spec);
     }
     details(ui, &mut spec);
     editors::ui(ui, &mut spec.problem);
     initial_guess::ui(ui, &mut spec.problem, commands);
-    if let Some(report) = report {
-        convergence(ui, &report.plan);
-    }
     ui.label(
         RichText::new("Drop an image, an array, a run or a figure on the window to open it.")
             .weak(),
