@@ -2,7 +2,7 @@
 
 use crate::controls::small;
 use crate::driver::Window;
-use eframe::egui::{Key, Modifiers, accesskit::Role};
+use eframe::egui::{Key, Modifiers, Theme, accesskit::Role, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 use image::{GrayImage, Luma};
 use npyz::WriterBuilder;
@@ -157,7 +157,13 @@ fn an_array_becomes_the_initial_guess() {
     let guess = Some(InitialGuess::File(path.clone()));
     run.method.tile = vec![8];
     // Of another shape it is refused, and the dialog stays.
-    let mut window = Window::paused(run.clone());
+    let paused = |run: &RunSpec| {
+        // As high as the panel is.
+        let mut window = Window::sized(vec2(1280.0, 1300.0), Theme::Dark, Some(run.clone()));
+        window.reset();
+        window
+    };
+    let mut window = paused(&run);
     let open = |window: &mut Window| window.choose("Initial guess", "File …");
     let name = path.to_str().unwrap();
     let type_name = |window: &mut Window| {
@@ -192,7 +198,7 @@ fn an_array_becomes_the_initial_guess() {
         },
     ];
     for way in ways {
-        let mut window = Window::paused(run.clone());
+        let mut window = paused(&run);
         way(&mut window);
         window.until_text("mine.npy");
         assert_eq!(window.run_under_way(), with_guess(&run));
