@@ -122,9 +122,11 @@ fn the_hot_box_is_dragged_over_the_map() {
     window.frames(3);
     assert_eq!(points(&mut window), [24..48, 24..40]);
     // The article's start, and no box where another initial guess is chosen.
+    window.scroll_to(Role::Button, "Article's");
     window.button("Article's");
     window.frames(3);
     assert_eq!(window.run_under_way().problem.hot_box, Some(HotBox::ARTICLE));
+    window.scroll_to(Role::Button, "Quarter");
     window.button("Quarter");
     window.harness.key_press_modifiers(Modifiers::SHIFT, Key::Z);
     window.frames(3);
