@@ -1658,7 +1658,7 @@ fn a_shape_that_cannot_fit_is_refused_with_its_size() {
     let folder = folder();
     for (shape, code, parts) in [
         ("1000000000x1000000000", 2, ["needs", "3.2×10¹⁹ bytes", "address"]),
-        ("1000000000000000000", 2, ["needs", "3.2e19 bytes", "address"]),
+        ("1000000000000000000", 2, ["needs", "3.2×10¹⁹ bytes", "address"]),
         ("100000000x100000000", 1, ["needs", "160 PB", "free"]),
     ] {
         refused(&folder, &format!("solve --shape {shape}"), code, &parts);

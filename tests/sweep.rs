@@ -95,7 +95,7 @@ fn a_sweep_has_a_row_for_each_setting_whose_command_can_be_run() {
 fn every_kind_of_plot_is_a_file_that_carries_its_run() {
     let folder = folder();
     for (kind, words) in [
-        ("map", &["Cycles to 10⁻⁴", "overlap"][..]),
+        ("map", &["overlap"][..]),
         ("overlap", &["classic", "k = 2", "k = 4", "overlap"]),
         ("k-time", &["classic", "overlap 0", "best overlap"]),
         ("k", &["classic", "Speedup", "Best overlap"]),

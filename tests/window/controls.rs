@@ -446,7 +446,9 @@ fn damping_and_order_are_rows_of_the_method() {
 fn omega_above_one_is_warned_of_as_such() {
     let mut run = small();
     run.method.omega = 1.5;
-    let mut window = Window::paused(run);
+    // As high as the panel is.
+    let mut window = Window::sized(vec2(1280.0, 1300.0), Theme::Dark, Some(run));
+    window.reset();
     window.until_text("⚠ ω is too large");
     assert!(!window.says("not diagonally dominant"));
 }

@@ -222,6 +222,7 @@ pub const OPEN_GUESS: Action = Action {
     group: "Problem",
     name: "Open initial guess …",
     about: "Open an array in the shape of the grid as the initial guess.",
+    keys: &[command_shift(Key::O)],
     command: |_, _| Some(Command::ShowOpenInitialGuess),
     ..BLANK
 };
