@@ -460,7 +460,9 @@ fn the_spectral_radius_is_a_row() {
         run.problem.kind = kind;
         let plan = Planner::default().plan(&run).expect("it can run");
         let radius = plan.spectral_radius().expect("of so small a grid");
-        let mut window = Window::paused(run);
+        // As high as the panel is.
+        let mut window = Window::sized(vec2(1280.0, 1300.0), Theme::Dark, Some(run));
+        window.reset();
         window.until_text(&format!("{radius}, 1.000"));
     }
 }

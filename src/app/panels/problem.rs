@@ -25,7 +25,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     heading(ui, "Problem");
     ui.label(RichText::new(spec.problem.kind.about()).weak());
     if let Some(report) = report {
-        convergence(ui, &report.plan);
+        warning(ui, &report.plan);
     }
     if spec.problem.kind != ProblemKind::Matrix {
         sides(ui, &mut spec);
@@ -33,6 +33,9 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     details(ui, &mut spec);
     editors::ui(ui, &mut spec.problem);
     initial_guess::ui(ui, &mut spec.problem, commands);
+    if let Some(report) = report {
+        convergence(ui, &report.plan);
+    }
     ui.label(
         RichText::new("Drop an image, an array, a run or a figure on the window to open it.")
             .weak(),
@@ -44,7 +47,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     }
 }
 
-/// How fast Jacobi's iteration converges, and a warning where it does not, or may not.
+/// How fast Jacobi's iteration converges.
 fn convergence(ui: &mut Ui, plan: &Plan) {
     let (operator, name) = (&plan.problem.operator, plan.iteration());
     let (dominance, radius) = (operator.dominance(), plan.known_radius());
@@ -63,8 +66,12 @@ fn convergence(ui: &mut Ui, plan: &Plan) {
         let radius = radius.map_or_else(|| "–".to_owned(), |radius| radius.to_string());
         ui.label(format!("{radius}, {dominance:.3}")).on_hover_text(&about);
     });
+}
+
+/// A warning where the iteration does not converge, or may not.
+fn warning(ui: &mut Ui, plan: &Plan) {
     if let Some(warning) = plan.warning() {
-        let what = match operator.is_dominant() {
+        let what = match plan.problem.operator.is_dominant() {
             false => "not diagonally dominant",
             true if plan.spec.method.omega > 1.0 => "ω is too large",
             true => "singular matrix",
