@@ -98,7 +98,7 @@ fn every_kind_of_plot_is_a_file_that_carries_its_run() {
         ("map", &["overlap"][..]),
         ("overlap", &["classic", "k = 2", "k = 4", "overlap"]),
         ("k-time", &["classic", "overlap 0", "best overlap"]),
-        ("k", &["classic", "Speedup", "Best overlap"]),
+        ("k", &["classic", "Speedup"]),
     ] {
         let sweep = "sweep --shape 24x20 --k 2,4 --overlap 0:4:2 --tile 8 -o s.csv";
         done(&folder, &format!("{sweep} --plot {kind}.svg --plot-kind {kind}"));
