@@ -12,7 +12,7 @@ pub const TESTS: &[(&str, fn())] = &[
 ];
 
 /// Puts the pointer on a slider, and grabs it.
-pub fn grab(window: &mut Window, slider: &str, part: f32) {
+fn grab(window: &mut Window, slider: &str, part: f32) {
     let at = place(window, slider, part);
     window.harness.hover_at(at);
     window.harness.drag_at(at);
@@ -26,7 +26,7 @@ fn place(window: &Window, slider: &str, part: f32) -> Pos2 {
 
 /// Moves the pointer, and waits for the picture with that setting. In no frame on the way is the
 /// map empty, or at fewer sweeps.
-pub fn notch(window: &mut Window, slider: &str, part: f32, sweeps: &str) {
+fn notch(window: &mut Window, slider: &str, part: f32, sweeps: &str) {
     let before = picture(window);
     let at = place(window, slider, part);
     window.harness.hover_at(at);

@@ -1,6 +1,5 @@
 //! Pictures of the window.
 
-use crate::drag::{grab, notch};
 use crate::driver::{Painted, USUAL, Window};
 use crate::lessons;
 use crate::panes::view;
@@ -61,8 +60,6 @@ pub const TESTS: &[(&str, fn())] = &[
     ("pinned_runs_light", pinned_runs_light),
     ("wipe_dark", wipe_dark),
     ("wipe_light", wipe_light),
-    ("held_dark", held_dark),
-    ("held_light", held_light),
     ("refused_dark", refused_dark),
     ("refused_light", refused_light),
     ("side_by_side", side_by_side),
@@ -629,22 +626,6 @@ fn wipe_dark() {
 
 fn wipe_light() {
     compare_panes(&mut compared("wipe", Theme::Light), "wipe_light", &["Heat map"]);
-}
-
-/// While the overlap is dragged, the map is shown at equally many sweeps and in the same range.
-fn held(theme: Theme) -> Window {
-    let mut window = after(30, USUAL, theme, RunSpec::default());
-    grab(&mut window, "Overlap", 0.0);
-    notch(&mut window, "Overlap", 0.3, "· 480 sweeps");
-    window
-}
-
-fn held_dark() {
-    compare_panes(&mut held(Theme::Dark), "held_dark", &["Heat map"]);
-}
-
-fn held_light() {
-    compare_panes(&mut held(Theme::Light), "held_light", &["Heat map"]);
 }
 
 /// A run that cannot begin says why on the empty map.
