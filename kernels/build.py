@@ -192,6 +192,7 @@ def main():
                 print(f"{title}: {registers} registers")
             if spilled:
                 problems.append(f"{title} spills {spilled} bytes")
+    pool.shutdown()
     expected = {os.path.join(PTX, kernel.name + ".ptx.lzma") for kernel in kernels}
     for path in sorted(set(glob.glob(os.path.join(PTX, "*"))) - expected):
         if arguments.check:

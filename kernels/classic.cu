@@ -4,7 +4,7 @@
 #include "norms.cuh"
 
 /// A sweep without norms: one point per thread.
-extern "C" __global__ void __launch_bounds__(1024) sweep(const __grid_constant__ CycleArguments a) {
+template <bool IS_DAMPED> __device__ __forceinline__ void plain(const CycleArguments &a, real omega) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     const long long pitch = a.grid.pitch;
     // A tall grid has more rows than a launch can have blocks.
@@ -13,7 +13,8 @@ extern "C" __global__ void __launch_bounds__(1024) sweep(const __grid_constant__
         long long at = row * pitch + i;
         const real *u = a.from + at;
         real y_prev = IS_2D ? load<0>(u - pitch) : real(0), y_next = IS_2D ? load<0>(u + pitch) : real(0);
-        a.to[at] = update(a.weights.at(at), load<-1>(u), load<1>(u), y_prev, y_next, load<0>(a.g + at));
+        real jacobi = update(a.weights.at(at), load<-1>(u), load<1>(u), y_prev, y_next, load<0>(a.g + at));
+        a.to[at] = IS_DAMPED ? damped<true>(omega, load<0>(u), jacobi) : jacobi;
     }
 }
 
@@ -22,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(1024) sweep(const __grid_constant__
 constexpr int ROWS = 8;
 
 /// A sweep that writes the sum of squares of the updates of each block.
-extern "C" __global__ void __launch_bounds__(1024) sweep_measured(const __grid_constant__ CycleArguments a) {
+template <bool IS_DAMPED> __device__ __forceinline__ void measured(const CycleArguments &a, real omega) {
     Norms norms = {};
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     for (int first = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS; first < a.grid.rows && i < a.grid.columns;
@@ -33,7 +34,8 @@ extern "C" __global__ void __launch_bounds__(1024) sweep_measured(const __grid_c
         auto measure = [&](int row, real y_prev, real own, real y_next) {
             const real *at = column + row * a.grid.pitch;
             long long index = at - a.from;
-            real value = update(a.weights.at(index), load<-1>(at), load<1>(at), y_prev, y_next, load<0>(g + row * a.grid.pitch));
+            real jacobi = update(a.weights.at(index), load<-1>(at), load<1>(at), y_prev, y_next, load<0>(g + row * a.grid.pitch));
+            real value = damped<IS_DAMPED>(omega, own, jacobi);
             a.to[index] = value;
             add_square(norms.squares, a.weights.measured(value - own, index));
         };
@@ -57,3 +59,14 @@ extern "C" __global__ void __launch_bounds__(1024) sweep_measured(const __grid_c
     norms = of_block(norms);
     if (threadIdx.x == 0 && threadIdx.y == 0) a.squares[blockIdx.y * gridDim.x + blockIdx.x] = norms.squares;
 }
+
+#define SWEEP(name, make)                                                                                      \
+    extern "C" __global__ void __launch_bounds__(1024) name(const __grid_constant__ CycleArguments a) {         \
+        make<false>(a, 1);                                                                                     \
+    }                                                                                                          \
+    extern "C" __global__ void __launch_bounds__(1024) name##_damped(const __grid_constant__ DampedArguments a) { \
+        make<true>(a.cycle, a.omega);                                                                          \
+    }
+
+SWEEP(sweep, plain)
+SWEEP(sweep_measured, measured)

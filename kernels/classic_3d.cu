@@ -14,7 +14,7 @@ constexpr int POINTS = 2, PLANES = 8;
 __device__ __forceinline__ real load_once(const real *at) { return __ldcs(at); }
 __device__ __forceinline__ void store_once(real *at, real value) { __stcs(at, value); }
 
-template <bool MEASURES> __device__ __forceinline__ void march(const CycleArguments &a) {
+template <bool MEASURES, bool IS_DAMPED> __device__ __forceinline__ void march(const CycleArguments &a, real omega) {
     const Grid &grid = a.grid;
     const int planes = grid.rows / grid.plane_rows;
     const int across = (grid.columns + blockDim.x * POINTS - 1) / (blockDim.x * POINTS);
@@ -49,8 +49,9 @@ template <bool MEASURES> __device__ __forceinline__ void march(const CycleArgume
         for (int n = 0; n < POINTS; n++) {
             const real *here = u + x[n];
             above[n] = load<0>(here + grid.plane_pitch);
-            value[n] = update(a.weights, load<-1>(here), load<1>(here), load<0>(here - grid.pitch),
-                              load<0>(here + grid.pitch), below[n], above[n], load_once(g + x[n]));
+            real jacobi = update(a.weights, load<-1>(here), load<1>(here), load<0>(here - grid.pitch),
+                                 load<0>(here + grid.pitch), below[n], above[n], load_once(g + x[n]));
+            value[n] = damped<IS_DAMPED>(omega, own[n], jacobi);
         }
 #pragma unroll
         for (int n = 0; n < POINTS; n++) {
@@ -70,10 +71,14 @@ template <bool MEASURES> __device__ __forceinline__ void march(const CycleArgume
     }
 }
 
-/// A sweep without norms.
-extern "C" __global__ void __launch_bounds__(512) sweep(const __grid_constant__ CycleArguments a) { march<false>(a); }
+#define SWEEP(name, MEASURES)                                                                                  \
+    extern "C" __global__ void __launch_bounds__(512) name(const __grid_constant__ CycleArguments a) {          \
+        march<MEASURES, false>(a, 1);                                                                          \
+    }                                                                                                          \
+    extern "C" __global__ void __launch_bounds__(512) name##_damped(const __grid_constant__ DampedArguments a) { \
+        march<MEASURES, true>(a.cycle, a.omega);                                                               \
+    }
 
-/// A sweep that writes the sum of squares of the updates of each block.
-extern "C" __global__ void __launch_bounds__(512) sweep_measured(const __grid_constant__ CycleArguments a) {
-    march<true>(a);
-}
+SWEEP(sweep, false)
+// Writes the sum of squares of the updates of each block.
+SWEEP(sweep_measured, true)

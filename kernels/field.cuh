@@ -16,17 +16,22 @@ struct RightHandSide {
 
 static_assert(sizeof(RightHandSide) == 16);
 
-/// The update u1 - u0 that a sweep would make; the residual, where rows have diagonals of their own.
-__device__ __forceinline__ double sweep_change(const real *u, const RightHandSide &g, const Grid &grid,
-                                             const Weights &weights, long long at) {
+/// The new value of a point that a sweep without damping would make.
+__device__ __forceinline__ real sweep_value(const real *u, const RightHandSide &g, const Grid &grid,
+                                            const Weights &weights, long long at) {
     real y_prev = IS_2D ? u[at - grid.pitch] : 0, y_next = IS_2D ? u[at + grid.pitch] : 0;
 #if FORM >= FORM_3D_ISOTROPIC
     real z_prev = u[at - grid.plane_pitch], z_next = u[at + grid.plane_pitch];
-    return update(weights, u[at - 1], u[at + 1], y_prev, y_next, z_prev, z_next, g.at(at)) - u[at];
+    return update(weights, u[at - 1], u[at + 1], y_prev, y_next, z_prev, z_next, g.at(at));
 #else
-    real value = update(weights.at(at), u[at - 1], u[at + 1], y_prev, y_next, g.at(at));
-    return weights.measured(value - u[at], at);
+    return update(weights.at(at), u[at - 1], u[at + 1], y_prev, y_next, g.at(at));
 #endif
+}
+
+/// The update u1 - u0 that such a sweep would make; the residual, where rows have diagonals of their own.
+__device__ __forceinline__ double sweep_change(const real *u, const RightHandSide &g, const Grid &grid,
+                                               const Weights &weights, long long at) {
+    return weights.measured(sweep_value(u, g, grid, weights, at) - u[at], at);
 }
 
 /// The value of a field at a point. `other` is the array that is subtracted: of doubles for MINUS_DOUBLE, otherwise

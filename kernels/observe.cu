@@ -26,18 +26,21 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 /// The norms that a cycle from `from` to `to` does not find itself: the largest magnitude of u1 - u0 of its first
-/// sweep, the largest update of the cycle, and, if `exact` (u*) is not null, the squares of the error.
+/// sweep, which `omega` damps unless it is 1, the largest update of the cycle, and, if `exact` (u*) is not null, the
+/// squares of the error.
 extern "C" __global__ void __launch_bounds__(256)
     other_norms(const real *__restrict__ from, const real *__restrict__ to,
                 RightHandSide g, Grid grid, Weights weights,
-                const double *__restrict__ exact, Norms *__restrict__ parts) {
+                const double *__restrict__ exact, Norms *__restrict__ parts, real omega) {
     Norms norms = {};
     for (int row = blockIdx.y; row < grid.rows; row += gridDim.y) {
         long long first = grid.row_at(row);
         for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < grid.columns;
              i += gridDim.x * blockDim.x) {
             long long at = first + i;
-            norms.first_sweep(sweep_change(from, g, grid, weights, at));
+            real own = from[at], value = sweep_value(from, g, grid, weights, at);
+            if (omega != 1) value = damped<true>(omega, own, value);
+            norms.first_sweep(weights.measured(value - own, at));
             norms.whole_cycle(to[at] - from[at]);
             if (exact) norms.distance(to[at] - exact[at]);
         }

@@ -83,7 +83,7 @@ template <int POINTS> struct Column {
 };
 
 /// One cycle in which each thread keeps POINTS points of a column, and, if KEEPS_G, their right-hand side.
-template <int POINTS, bool KEEPS_G> __device__ __forceinline__ void cycle(const CycleArguments a) {
+template <int POINTS, bool KEEPS_G, bool IS_DAMPED> __device__ __forceinline__ void cycle(const CycleArguments a, real omega) {
     // Indices, not pointers: of a pointer that changes, the compiler does not know that it points to shared
     // memory.
     real *values = reinterpret_cast<real *>(memory);
@@ -146,6 +146,7 @@ template <int POINTS, bool KEEPS_G> __device__ __forceinline__ void cycle(const 
                 real x_prev = values[here + j * stride - 1], x_next = values[here + j * stride + 1];
                 u[j] = update(weights.of(a.weights, j), x_prev, x_next, y_prev, y_next,
                               KEEPS_G ? g[j] : values[g_here + j * width]);
+                u[j] = damped<IS_DAMPED>(omega, own, u[j]);
                 if (is_measured) {
                     // Computed anew, to save registers during the other sweeps.
                     long long at = PER_POINT ? Tile(a).origin + (long long)(column.y + j) * pitch + column.x : 0;
@@ -182,9 +183,12 @@ template <int POINTS, bool KEEPS_G> __device__ __forceinline__ void cycle(const 
     if (a.squares) write_sums_of_block(sum, a.squares);
 }
 
-#define KERNEL(name, POINTS, KEEPS_G, THREADS, BLOCKS)                                                 \
-    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) name(const CycleArguments arguments) { \
-        cycle<POINTS, KEEPS_G>(arguments);                                                             \
+#define KERNEL(name, POINTS, KEEPS_G, THREADS, BLOCKS)                                                        \
+    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) name(const CycleArguments arguments) {        \
+        cycle<POINTS, KEEPS_G, false>(arguments, 1);                                                           \
+    }                                                                                                          \
+    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) name##_damped(const DampedArguments arguments) { \
+        cycle<POINTS, KEEPS_G, true>(arguments.cycle, arguments.omega);                                        \
     }
 
 /// Blocks of a multiprocessor: rows of their own take the registers of one.
@@ -207,7 +211,7 @@ template <typename Point> __device__ __forceinline__ void for_each(int width, in
 }
 
 /// One cycle of a tile with more points than a block has threads, wide and flat.
-extern "C" __global__ void __launch_bounds__(1024, BLOCKS) any_tile(const CycleArguments a) {
+template <bool IS_DAMPED> __device__ __forceinline__ void pass_over(const CycleArguments a, real omega) {
     // Indices, as in `cycle`.
     real *values = reinterpret_cast<real *>(memory);
     int width = a.x.tile, height = IS_2D ? a.y.tile : 1;
@@ -233,9 +237,9 @@ extern "C" __global__ void __launch_bounds__(1024, BLOCKS) any_tile(const CycleA
             int at = index(x, y);
             const real *own = values + here + at;
             real y_prev = IS_2D ? own[-stride] : real(0), y_next = IS_2D ? own[stride] : real(0);
-            values[copy - here + at] =
-                update(a.weights.at(origin + y * a.grid.pitch + x), own[-1], own[1], y_prev, y_next,
-                       values[g_here + y * width + x]);
+            real jacobi = update(a.weights.at(origin + y * a.grid.pitch + x), own[-1], own[1], y_prev, y_next,
+                                 values[g_here + y * width + x]);
+            values[copy - here + at] = damped<IS_DAMPED>(omega, own[0], jacobi);
         });
         __syncthreads();
         here = copy - here;
@@ -259,4 +263,12 @@ extern "C" __global__ void __launch_bounds__(1024, BLOCKS) any_tile(const CycleA
     for_each(width, height, [&](int x, int y) {
         if (tile.owns(x, y)) a.to[tile.origin + y * a.grid.pitch + x] = values[here + index(x, y)];
     });
+}
+
+extern "C" __global__ void __launch_bounds__(1024, BLOCKS) any_tile(const CycleArguments a) {
+    pass_over<false>(a, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, BLOCKS) any_tile_damped(const DampedArguments a) {
+    pass_over<true>(a.cycle, a.omega);
 }

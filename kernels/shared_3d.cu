@@ -38,7 +38,7 @@ constexpr int ROWS = 2;
 /// One cycle of tiles that are DEPTH points deep, and WIDTH x HEIGHT points, or any number if these are 0. There may
 /// be more threads than columns. If a tile has an odd height, its last two rows are moved up, and the first of them
 /// belongs to another thread, too.
-template <int DEPTH, int WIDTH, int HEIGHT> __device__ __forceinline__ void columns(const CycleArguments &a) {
+template <int DEPTH, int WIDTH, int HEIGHT, bool IS_DAMPED> __device__ __forceinline__ void columns(const CycleArguments &a, real omega) {
     // Indices, not pointers: of a pointer that changes, the compiler does not know that it points to shared memory.
     real *values = reinterpret_cast<real *>(memory);
     const int width = WIDTH ? WIDTH : a.x.tile, height = HEIGHT ? HEIGHT : a.y.tile;
@@ -100,8 +100,9 @@ template <int DEPTH, int WIDTH, int HEIGHT> __device__ __forceinline__ void colu
                     real above = z + 1 < DEPTH ? u[z + 1 < DEPTH ? z + 1 : z][r] : last[r];
                     real y_next = r + 1 < ROWS ? u[z][r + 1 < ROWS ? r + 1 : r] : y_last;
                     real before = u[z][r];
-                    u[z][r] = update(a.weights, here[r * stride - 1], here[r * stride + 1], y_prev, y_next, below[r],
-                                     above, g[z][r]);
+                    real jacobi = update(a.weights, here[r * stride - 1], here[r * stride + 1], y_prev, y_next,
+                                         below[r], above, g[z][r]);
+                    u[z][r] = damped<IS_DAMPED>(omega, before, jacobi);
                     y_prev = before, below[r] = before;
                 }
             }
@@ -140,9 +141,12 @@ template <int DEPTH, int WIDTH, int HEIGHT> __device__ __forceinline__ void colu
     }
 }
 
-#define COLUMNS(name, THREADS, DEPTH, WIDTH, HEIGHT)                                                       \
-    extern "C" __global__ void __launch_bounds__(THREADS) name(const __grid_constant__ CycleArguments a) { \
-        columns<DEPTH, WIDTH, HEIGHT>(a);                                                                  \
+#define COLUMNS(name, THREADS, DEPTH, WIDTH, HEIGHT)                                                             \
+    extern "C" __global__ void __launch_bounds__(THREADS) name(const __grid_constant__ CycleArguments a) {         \
+        columns<DEPTH, WIDTH, HEIGHT, false>(a, 1);                                                               \
+    }                                                                                                             \
+    extern "C" __global__ void __launch_bounds__(THREADS) name##_damped(const __grid_constant__ DampedArguments a) { \
+        columns<DEPTH, WIDTH, HEIGHT, true>(a.cycle, a.omega);                                                    \
     }
 
 // The most threads are those of `COLUMNS` in `solver/cuda/shared_3d.rs`.
@@ -160,7 +164,7 @@ template <typename Point> __device__ __forceinline__ void for_each(int width, in
 }
 
 /// One cycle of any tile. The right-hand side is in shared memory, too, if `split.x` is 1.
-extern "C" __global__ void __launch_bounds__(1024, 1) any_box(const __grid_constant__ CycleArguments a) {
+template <bool IS_DAMPED> __device__ __forceinline__ void pass_over(const CycleArguments &a, real omega) {
     real *values = reinterpret_cast<real *>(memory);
     const int width = a.x.tile, height = a.y.tile, depth = a.z.tile;
     const int stride = width + 2, plane = stride * (height + 2), copy = plane * (depth + 2);
@@ -192,8 +196,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) any_box(const __grid_const
             int at = index(x, row);
             const real *own = values + here + at;
             real g = keeps_g ? values[2 * copy + row * width + x] : __ldg(a.g + global(x, row));
-            values[copy - here + at] =
+            real jacobi =
                 update(a.weights, own[-1], own[1], own[-stride], own[stride], own[-plane], own[plane], g);
+            values[copy - here + at] = damped<IS_DAMPED>(omega, own[0], jacobi);
         });
         __syncthreads();
         here = copy - here;
@@ -219,4 +224,12 @@ extern "C" __global__ void __launch_bounds__(1024, 1) any_box(const __grid_const
             a.to[global(x, row)] = values[here + index(x, row)];
         }
     });
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1) any_box(const __grid_constant__ CycleArguments a) {
+    pass_over<false>(a, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1) any_box_damped(const __grid_constant__ DampedArguments a) {
+    pass_over<true>(a.cycle, a.omega);
 }

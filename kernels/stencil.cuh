@@ -139,6 +139,12 @@ __device__ __forceinline__ real update(const PointWeights &w, real x_prev, real 
 }
 #endif
 
+/// What a sweep makes of a point whose value is `own`: Jacobi's new value, or in damped sweeps the fraction omega of
+/// that update.
+template <bool IS_DAMPED> __device__ __forceinline__ real damped(real omega, real own, real jacobi) {
+    return IS_DAMPED ? multiply_add(omega, jacobi - own, own) : jacobi;
+}
+
 /// Interior points: columns, rows (in 1D systems of the batch, in 3D those of all planes), values from one row of a
 /// plane to the next, rows of a plane, and in 3D values from one plane to the next. A pointer to an array points to
 /// its first interior point; boundary values lie before it.
@@ -228,6 +234,17 @@ static_assert(OFFSET(CycleArguments, k) == 80 + 4 * sizeof(real));
 static_assert(OFFSET(CycleArguments, split) == 84 + 4 * sizeof(real));
 static_assert(sizeof(CycleArguments) == (REAL_BITS == 64 ? 128 : 112));
 #endif
+
+/// The arguments of a kernel whose sweeps are damped. `DampedArguments` in `solver/cuda/arguments.rs` has the same
+/// layout.
+struct DampedArguments {
+    CycleArguments cycle;
+    /// The fraction of each update that a sweep applies.
+    real omega;
+};
+
+static_assert(OFFSET(DampedArguments, omega) == sizeof(CycleArguments));
+static_assert(sizeof(DampedArguments) == sizeof(CycleArguments) + 8);
 
 /// The arguments of a kernel that makes subiterations in the sine basis. `SpectralArguments` in
 /// `solver/cuda/arguments.rs` has the same layout.

@@ -595,15 +595,16 @@ fn a_run_that_diverges_says_why_and_still_saves_its_curve() {
 }
 
 #[test]
-fn damping_is_for_sweeps_on_the_cpu() {
+fn damping_is_for_sweeps() {
     let folder = folder();
     let refuse = |options: &str, parts: &[&str]| {
         refused(&folder, &format!("solve {SMALL} {options}"), 2, parts);
     };
-    refuse("--omega 0.9 --backend cuda", &["omega is 0.9; backend cuda has no damping"]);
     refuse("--omega 2", &["omega is 2; it must be above 0 and below 2"]);
     refuse("--omega=-0.5", &["omega is -0.5"]);
-    refuse("--omega 0.9 --kernel spectral", &["with omega 0.9 it may be auto, fastest"]);
+    refuse("--omega 0.9 --kernel spectral", &["with omega 0.9 it may be auto, fastest, shared"]);
+    let on_cpu = "--omega 0.9 --backend cpu --kernel shared";
+    refuse(on_cpu, &["kernel is shared; with omega 0.9 it may be auto, fastest"]);
     let endless = "solve --shape 24x20 --tile 8 --k inf --omega 0.9";
     refused(&folder, endless, 2, &["k is inf; with omega 0.9 it must be at most 4096"]);
     let matrix = "solve --matrix poisson-9x8 --tile 8 --omega 0.9";
@@ -844,7 +845,6 @@ fn a_block_size_is_for_kernel_classic() {
     refuse(&format!("{classic} 48"), &["block_size is 48; it must be 32, 64, 128, 256 or 512"]);
     refuse("--block-size 64", &["block_size is 64 with method hierarchical; it applies only to"]);
     refuse(&format!("{classic} 64 --backend cpu"), &["backend cpu has no blocks of threads"]);
-    refuse(&format!("{classic} 64 --omega 0.9"), &["damped sweeps run on the CPU"]);
     let matrix = "solve --matrix poisson-9x8 --tile 8 --method classic --block-size 64";
     refused(&folder, matrix, 2, &["block_size is 64; for a matrix"]);
     let without_gpu = format!("solve --shape 24x20 {classic} 128");

@@ -563,9 +563,6 @@ fn check_damping(spec: &MethodSpec) -> Result<(), PlanError> {
             "it must be above 0 and below 2; 1 is Jacobi's iteration",
         ));
     }
-    if spec.backend == Backend::Cuda {
-        return Err(value("omega", omega, "backend cuda has no damping; use backend cpu or auto"));
-    }
     if spec.name.is_streaming() {
         let allowed = format!("with method {} it must be 1", spec.name.name());
         return Err(value("omega", omega, allowed));
@@ -617,10 +614,6 @@ fn check_block_size(spec: &MethodSpec) -> Result<(), PlanError> {
             threads.to_string(),
             "backend cpu has no blocks of threads; use backend cuda",
         );
-    }
-    if spec.is_for_cpu() {
-        let given = format!("{threads} with omega {}", spec.omega);
-        return refuse(given, "damped sweeps run on the CPU, which has no blocks of threads");
     }
     Ok(())
 }

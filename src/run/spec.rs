@@ -530,15 +530,14 @@ impl MethodSpec {
         Schedule { wave: counted(self.wave), warp: counted(self.warp) }
     }
 
-    /// Whether its sweeps differ from those of Jacobi's iteration in what they read: damped, or with tiles or
-    /// points in an order.
+    /// Whether its sweeps differ from those of Jacobi's iteration: damped, or with tiles or points in an order.
     fn has_other_sweeps(&self) -> bool {
         self.omega != 1.0 || !self.schedule().is_jacobi()
     }
 
     /// Whether no GPU runs it.
     pub fn is_for_cpu(&self) -> bool {
-        self.name.is_streaming() || self.has_other_sweeps()
+        self.name.is_streaming() || !self.schedule().is_jacobi()
     }
 
     /// The budget of fast memory.
@@ -583,11 +582,12 @@ impl MethodSpec {
     /// The kernels that go with the method and the back end: with `auto` those of a GPU, which include those
     /// of a CPU.
     pub fn kernels(&self) -> Vec<Kernel> {
-        match self.backend {
-            _ if self.has_other_sweeps() => vec![Kernel::AUTO, Kernel::FASTEST],
+        let kernels = match self.backend {
+            _ if !self.schedule().is_jacobi() => vec![Kernel::AUTO, Kernel::FASTEST],
             Backend::Cpu => Kernel::on_cpu(self.name),
             Backend::Auto | Backend::Cuda => Kernel::of(self.name),
-        }
+        };
+        if self.omega == 1.0 { kernels } else { of_any_sweeps(kernels) }
     }
 
     /// Whether only a GPU can run it: that was chosen, or a kernel or a block size that a CPU does not have.
@@ -603,6 +603,12 @@ impl MethodSpec {
             }
         }
     }
+}
+
+/// Those kernels that take coefficients per point and damping, too.
+fn of_any_sweeps(kernels: Vec<Kernel>) -> Vec<Kernel> {
+    let of_constants = [Kernel::REGISTER, Kernel::SPECTRAL];
+    kernels.into_iter().filter(|kernel| !of_constants.contains(kernel)).collect()
 }
 
 fn is_auto_backend(backend: &Backend) -> bool {
@@ -686,11 +692,7 @@ impl RunSpec {
     /// The kernels that the problem may be solved by with another method.
     pub fn kernels_with(&self, method: &MethodSpec) -> Vec<Kernel> {
         match (self.problem.kind, method.backend) {
-            (ProblemKind::Diffusion, _) => {
-                let takes_constants_alone = [Kernel::REGISTER, Kernel::SPECTRAL];
-                let kernels = method.kernels().into_iter();
-                kernels.filter(|kernel| !takes_constants_alone.contains(kernel)).collect()
-            }
+            (ProblemKind::Diffusion, _) => of_any_sweeps(method.kernels()),
             (ProblemKind::Matrix, Backend::Cpu) => Kernel::of_matrix_on_cpu(),
             (ProblemKind::Matrix, Backend::Auto | Backend::Cuda) => Kernel::of_matrix(),
             _ => method.kernels(),

@@ -21,7 +21,7 @@ pub enum Method {
     /// depend on k, which may be infinite. Its iterates are those of the sweeps up to rounding.
     Spectral(Spectral),
     /// Damped (weighted) Jacobi: the sweeps of the classic or of the hierarchical method, each of which
-    /// applies the fraction ω of the update, `fma(ω, u_jacobi − u, u)`. On CPUs only.
+    /// applies the fraction ω of the update, `fma(ω, u_jacobi − u, u)`.
     Damped {
         /// ω: not 1, which is the method without damping.
         omega: f64,

@@ -139,7 +139,7 @@ fn kernel_classic_has_these_bits_with_any_block() {
 }
 
 /// Tiles that take several warps, or long 1D tiles.
-fn large() -> impl Strategy<Value = Case> {
+pub fn large() -> impl Strategy<Value = Case> {
     let line = (200..=1500_usize, 1..=3_usize, 65..=1024_usize)
         .prop_map(|(n, copies, tile)| (Shape::grid_1d(n, copies), [tile, 1, 1]));
     let plane = (40..=300_usize, 40..=200_usize, 33..=128_usize, 17..=70_usize)
@@ -217,6 +217,7 @@ fn many_cycles_replayed_are_the_same_cycles() {
             (Method::Classic, Kernel::AUTO),
             (case.hierarchical(), Kernel::AUTO),
             (case.hierarchical(), Kernel::SHARED),
+            (case.hierarchical().damped(0.8), Kernel::AUTO),
         ] {
             let on_gpu = || {
                 crate::gpu::solver(&case.problem, method.clone(), Precision::F64, kernel)

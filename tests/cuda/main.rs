@@ -6,6 +6,7 @@
 #[path = "../solver_properties/cases.rs"]
 #[allow(dead_code, reason = "3D cases are larger here")]
 mod cases;
+mod damping;
 mod gpu;
 mod iterates;
 mod life;
@@ -32,9 +33,15 @@ fn main() {
         Ok(_) => {}
         Err(why) => eprintln!("CUDA: not run, no device ({why})"),
     }
-    let trials =
-        [iterates::TESTS, volumes::TESTS, matrices::TESTS, observations::TESTS, life::TESTS]
-            .concat();
+    let trials = [
+        iterates::TESTS,
+        damping::TESTS,
+        volumes::TESTS,
+        matrices::TESTS,
+        observations::TESTS,
+        life::TESTS,
+    ]
+    .concat();
     let trials = trials
         .into_iter()
         .map(|(name, test)| Trial::test(name, move || done(test)).with_ignored_flag(gpus.is_err()))

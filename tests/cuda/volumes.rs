@@ -48,7 +48,7 @@ fn tile() -> impl Strategy<Value = [usize; 3]> {
     ]
 }
 
-fn volume() -> impl Strategy<Value = Case> {
+pub fn volume() -> impl Strategy<Value = Case> {
     let shape = prop_oneof![
         (1..=70_usize, 1..=40_usize, 1..=40_usize),
         (32..=75_usize, 32..=70_usize, 1..=30_usize),

@@ -174,7 +174,7 @@ fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
 /// which does.
 fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kernel, String> {
     let chosen = &MethodSpec { kernel, ..chosen.clone() };
-    // No GPU kernel makes these: with `auto` they run on the CPU.
+    // No GPU makes these: with `auto` they run on the CPU.
     if chosen.is_for_cpu() && kernel == Kernel::AUTO {
         return Ok(kernel);
     }

@@ -27,7 +27,7 @@ pub(super) fn ui(ui: &mut Ui, method: &mut MethodSpec, is_matrix: bool) {
 
 /// ω of damped Jacobi.
 fn damping(ui: &mut Ui, method: &mut MethodSpec) {
-    let about = "Damped Jacobi: u + ω (u_J − u) in every sweep, on the CPU. 1 is Jacobi's iteration. It gains little: in 1D with 1024 points ω = 0.999 takes 115,854 sweeps, 1 takes 128,760 and 2/3 takes 173,608.";
+    let about = "Damped Jacobi: u + ω (u_J − u) in every sweep. 1 is Jacobi's iteration. It gains little: in 1D with 1024 points ω = 0.999 takes 115,854 sweeps, 1 takes 128,760 and 2/3 takes 173,608.";
     row(ui, "ω", about, |ui| {
         let value = typed(ui, &mut method.omega, SMALLEST_OMEGA..=LARGEST_OMEGA).speed(0.002);
         named(ui.add(value.max_decimals(4)), "ω").on_hover_text(about);

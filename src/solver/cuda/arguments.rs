@@ -173,6 +173,15 @@ pub(super) type FlatArguments<R> =
 pub(super) type VolumeArguments<R> =
     CycleArguments<GridArgument, [AxisArgument; 3], WeightsArgument<R, 6>>;
 
+/// `DampedArguments`: those of a kernel whose sweeps are damped, with `FlatArguments` or `VolumeArguments` as the
+/// cycle. Kernels without damping take the cycle alone, with which they begin.
+#[repr(C)]
+pub(super) struct DampedArguments<R, Cycle> {
+    pub cycle: Cycle,
+    /// The fraction of each update that a sweep applies.
+    pub omega: R,
+}
+
 /// `SpectralArguments`: those of a kernel that makes subiterations in the sine basis.
 #[repr(C)]
 pub(super) struct SpectralArguments<R> {
@@ -189,6 +198,12 @@ const fn assert_layout<R>() {
     assert!(offset_of!(FlatArguments<R>, weights) == 80);
     assert!(offset_of!(FlatArguments<R>, k) == 80 + weights);
     assert!(offset_of!(FlatArguments<R>, split) == 84 + weights);
+    let damped = size_of::<FlatArguments<R>>();
+    assert!(offset_of!(DampedArguments<R, FlatArguments<R>>, omega) == damped);
+    assert!(size_of::<DampedArguments<R, FlatArguments<R>>>() == damped + 8);
+    let damped = size_of::<VolumeArguments<R>>();
+    assert!(offset_of!(DampedArguments<R, VolumeArguments<R>>, omega) == damped);
+    assert!(size_of::<DampedArguments<R, VolumeArguments<R>>>() == damped + 8);
     assert!(offset_of!(SpectralArguments<R>, tables) == size_of::<FlatArguments<R>>());
     assert!(size_of::<SpectralArguments<R>>() == size_of::<FlatArguments<R>>() + 8);
     assert!(size_of::<WeightsArgument<R, 4>>() == weights);
@@ -274,6 +289,8 @@ unsafe impl DeviceRepr for AxisArgument {}
 unsafe impl DeviceRepr for SplitArgument {}
 // SAFETY: as above.
 unsafe impl<Grid, Tiles, Weights> DeviceRepr for CycleArguments<Grid, Tiles, Weights> {}
+// SAFETY: as above.
+unsafe impl<R: Real, Cycle: DeviceRepr> DeviceRepr for DampedArguments<R, Cycle> {}
 // SAFETY: as above.
 unsafe impl<R: Real> DeviceRepr for SpectralArguments<R> {}
 // SAFETY: as above.

@@ -1,7 +1,7 @@
 //! Jacobi's iteration: one sweep through global memory.
 
 use super::arguments::Pointer;
-use super::cycle_kernel::{Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP};
+use super::cycle_kernel::{Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP, damped};
 use super::kernels::Setting;
 use super::ptx::File;
 use crate::grid::Real;
@@ -30,9 +30,10 @@ pub(super) fn build<R: Real + DeviceRepr>(
     stream: &Arc<CudaStream>,
     arrays: [Pointer; 2],
 ) -> Result<Option<Box<dyn CycleKernel<R>>>, SolverError> {
+    let (block_size, omega) = (setting.block_size, setting.method.omega());
     let kernel = match system.shape.dim() {
-        3 => Classic::in_3d(system, stream, arrays, setting.block_size),
-        _ => Classic::new(system, stream, arrays, setting.block_size),
+        3 => Classic::in_3d(system, stream, arrays, block_size, omega),
+        _ => Classic::new(system, stream, arrays, block_size, omega),
     };
     Ok(Some(Box::new(kernel?)))
 }
@@ -43,31 +44,49 @@ pub(super) fn by_warps(threads: u32) -> [u32; 2] {
 }
 
 pub(super) struct Classic {
-    pub sweep: Launch,
-    pub measured: Launch,
+    sweep: Launch,
+    measured: Launch,
+    cycle: Cycle,
 }
 
 impl Classic {
+    /// The kernel whose functions `launch` prepares: one without norms, and one with them (`true`).
+    ///
+    /// # Errors
+    /// Those of `launch`.
+    pub fn of(
+        omega: f64,
+        launch: impl Fn(&str, bool) -> Result<Launch, SolverError>,
+    ) -> Result<Self, SolverError> {
+        Ok(Self {
+            sweep: launch(&damped("sweep", omega), false)?,
+            measured: launch(&damped("sweep_measured", omega), true)?,
+            cycle: Cycle::sweep(omega),
+        })
+    }
+
     /// The kernel for a 1D or 2D grid, with blocks of this many threads, or the fastest block.
     fn new<R: Real + DeviceRepr>(
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
         arrays: [Pointer; 2],
         block_size: Option<u32>,
+        omega: f64,
     ) -> Result<Self, SolverError> {
         let is_flat = system.shape.rows() < 4;
         if let Some(threads) = block_size {
             // As in the papers: along x in 1D, by warps in 2D.
             let is_line = is_flat || system.shape.dim() == 1;
             let block = if is_line { [threads, 1] } else { by_warps(threads) };
-            return Self::with_block(system, block);
+            return Self::with_block(system, block, omega);
         }
         let candidates = if is_flat { FLAT_BLOCKS } else { BLOCKS };
-        Self::fastest(system, stream, arrays, &candidates, |block| Self::with_block(system, block))
+        let with_block = |block| Self::with_block(system, block, omega);
+        Self::fastest(system, stream, arrays, &candidates, with_block)
     }
 
     /// The kernel with the fastest block on this GPU for this grid. The blocks are timed once, by sweeps from
-    /// the first array into the second, which is overwritten.
+    /// the first array into the second, which is overwritten; damped sweeps have the same fastest block.
     pub fn fastest<R: Real + DeviceRepr>(
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
@@ -100,17 +119,18 @@ impl Classic {
         Ok(kernel)
     }
 
-    fn with_block<R>(system: &DeviceSystem<R>, block: [u32; 2]) -> Result<Self, SolverError> {
+    fn with_block<R>(
+        system: &DeviceSystem<R>,
+        block: [u32; 2],
+        omega: f64,
+    ) -> Result<Self, SolverError> {
         let columns = system.grid.flat.columns.unsigned_abs();
         let rows = system.grid.flat.rows.unsigned_abs();
-        let launch = |name, rows_per_thread| {
+        Self::of(omega, |name, is_measured| {
+            let rows_per_thread = if is_measured { ROWS_PER_THREAD } else { 1 };
             let down = rows.div_ceil(block[1] * rows_per_thread).min(MAX_BLOCKS_Y);
             let blocks = [columns.div_ceil(block[0]), down];
             Launch::new(system, File::Classic, name, blocks, block, 0)
-        };
-        Ok(Self {
-            sweep: launch("sweep", 1)?,
-            measured: launch("sweep_measured", ROWS_PER_THREAD)?,
         })
     }
 
@@ -147,7 +167,7 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for Classic {
         step: Step,
     ) -> Result<(), DriverError> {
         let kernel = if step.squares == 0 { &self.sweep } else { &self.measured };
-        kernel.cycle(stream, system, step, &Cycle::SWEEP)
+        kernel.cycle(stream, system, step, &self.cycle)
     }
 
     fn footprint(&self) -> Footprint {

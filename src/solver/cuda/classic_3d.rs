@@ -23,16 +23,21 @@ impl Classic {
         stream: &Arc<CudaStream>,
         arrays: [Pointer; 2],
         block_size: Option<u32>,
+        omega: f64,
     ) -> Result<Self, SolverError> {
         if let Some(threads) = block_size {
-            return marching(system, by_warps(threads));
+            return marching(system, by_warps(threads), omega);
         }
-        Self::fastest(system, stream, arrays, &BLOCKS, |block| marching(system, block))
+        Self::fastest(system, stream, arrays, &BLOCKS, |block| marching(system, block, omega))
     }
 }
 
 /// The kernel with a block of threads along x and y.
-fn marching<R>(system: &DeviceSystem<R>, block: [u32; 2]) -> Result<Classic, SolverError> {
+fn marching<R>(
+    system: &DeviceSystem<R>,
+    block: [u32; 2],
+    omega: f64,
+) -> Result<Classic, SolverError> {
     let shape = &system.shape;
     let [width, height] = block.map(|threads| threads as usize);
     let blocks = shape.nx().div_ceil(POINTS * width)
@@ -43,7 +48,7 @@ fn marching<R>(system: &DeviceSystem<R>, block: [u32; 2]) -> Result<Classic, Sol
         setting: format!("shape {shape}"),
         instead: "backend cpu".into(),
     })?;
-    let launch =
-        |name| Launch::new(system, File::Classic3d, name, [blocks.unsigned_abs(), 1], block, 0);
-    Ok(Classic { sweep: launch("sweep")?, measured: launch("sweep_measured")? })
+    Classic::of(omega, |name, _| {
+        Launch::new(system, File::Classic3d, name, [blocks.unsigned_abs(), 1], block, 0)
+    })
 }

@@ -1,8 +1,9 @@
 //! What the kernels have in common.
 
 use super::arguments::{
-    AxisArgument, CycleArguments, FlatArguments, GridArgument, Pointer, RightHandSideArgument,
-    SpectralArguments, SplitArgument, VolumeArguments, WeightsArgument, counted,
+    AxisArgument, CycleArguments, DampedArguments, FlatArguments, GridArgument, Pointer,
+    RightHandSideArgument, SpectralArguments, SplitArgument, VolumeArguments, WeightsArgument,
+    counted,
 };
 use super::gpu::Gpu;
 use super::ptx::{File, Form};
@@ -13,6 +14,7 @@ use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig,
     PushKernelArg,
 };
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Threads of a warp.
@@ -22,6 +24,15 @@ pub(super) const WARP: u32 = 32;
 pub(super) fn tile_name(tiling: &Tiling) -> String {
     let sides: Vec<_> = tiling.axes().iter().map(|axis| axis.tile().to_string()).collect();
     format!("tile {}", sides.join("x"))
+}
+
+/// The name of the function that makes the same sweeps damped by ω, `FUNCTION(name##_damped, …)` in its file; the name
+/// itself without damping.
+pub(super) fn damped(function: &str, omega: f64) -> Cow<'_, str> {
+    match omega == 1.0 {
+        true => function.into(),
+        false => format!("{function}_damped").into(),
+    }
 }
 
 /// A system on a GPU: the arguments that all kernels share. The right-hand side is shared by all solvers
@@ -100,12 +111,16 @@ pub(super) struct Cycle {
     tiles: [AxisArgument; 3],
     k: i32,
     split: SplitArgument,
+    /// The fraction of each update that sweeps apply; functions without damping do not read it.
+    omega: f64,
 }
 
 impl Cycle {
     /// One sweep without tiles.
-    pub const SWEEP: Self =
-        Self { tiles: [AxisArgument::NONE; 3], k: 1, split: SplitArgument { x: 1, y: 1 } };
+    pub fn sweep(omega: f64) -> Self {
+        let tiles = [AxisArgument::NONE; 3];
+        Self { tiles, k: 1, split: SplitArgument { x: 1, y: 1 }, omega }
+    }
 
     /// `k` sweeps in tiles that are split into x by y parts; `None` if a number is too large for the
     /// kernels.
@@ -118,7 +133,13 @@ impl Cycle {
             tiles,
             k: counted(k)?,
             split: SplitArgument { x: counted(x)?, y: counted(y)? },
+            omega: 1.0,
         })
+    }
+
+    /// The same with damped sweeps.
+    pub fn damped(self, omega: f64) -> Self {
+        Self { omega, ..self }
     }
 
     /// The arguments of one cycle in 1D or 2D.
@@ -161,7 +182,7 @@ impl Launch {
     pub fn new<R>(
         system: &DeviceSystem<R>,
         file: File,
-        name: &'static str,
+        name: &str,
         blocks: [u32; 2],
         threads: [u32; 2],
         shared_bytes: usize,
@@ -218,7 +239,7 @@ impl Launch {
         Ok(Self { function, config, footprint })
     }
 
-    /// Enqueues one cycle of a kernel that takes `CycleArguments`.
+    /// Enqueues one cycle of a kernel that takes `CycleArguments`, or `DampedArguments`, which begin with them.
     pub fn cycle<R: Real + DeviceRepr>(
         &self,
         stream: &Arc<CudaStream>,
@@ -227,7 +248,9 @@ impl Launch {
         cycle: &Cycle,
     ) -> Result<(), DriverError> {
         let mut launch = stream.launch_builder(&self.function);
-        let (flat, volume) = (cycle.flat(system, step), cycle.volume(system, step));
+        let omega = R::from_f64(cycle.omega);
+        let flat = DampedArguments { cycle: cycle.flat(system, step), omega };
+        let volume = DampedArguments { cycle: cycle.volume(system, step), omega };
         if system.shape.dim() < 3 {
             launch.arg(&flat)
         } else {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A kernel, for one precision and form.
-type Key = (File, Precision, Form, &'static str);
+type Key = (File, Precision, Form, String);
 
 /// The system for which the fastest block of the classic kernel is known: columns, rows, precision, form.
 type ClassicKey = (usize, usize, Precision, Form);
@@ -220,10 +220,10 @@ impl Gpu {
         file: File,
         precision: Precision,
         form: Form,
-        name: &'static str,
+        name: &str,
     ) -> Result<CudaFunction, SolverError> {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (file, precision, form, name);
+        let key = (file, precision, form, name.to_owned());
         if let Some(kernel) = kernels.get(&key) {
             return Ok(kernel.clone());
         }

@@ -21,6 +21,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         about: "All k subiterations of a tile at once, in its sine basis: the cost does not depend on k. Equal to sweeps up to rounding.",
         is_for_blocks: false,
         takes_rows: false,
+        takes_damping: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| spectral::layout(setting).map(drop),
@@ -33,6 +34,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         about: "A tile stays in the registers of warps for k sweeps; neighbours are read by shuffles.",
         is_for_blocks: false,
         takes_rows: false,
+        takes_damping: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| register::layout(setting).map(drop),
@@ -45,6 +47,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         about: "The papers' kernel: one block of threads per tile, which stays in shared memory for k sweeps.",
         is_for_blocks: false,
         takes_rows: true,
+        takes_damping: true,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| shared::layout(setting).map(drop),
@@ -57,6 +60,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         about: "Every sweep goes through global memory.",
         is_for_blocks: false,
         takes_rows: true,
+        takes_damping: true,
         methods: &[MethodName::Classic],
         #[cfg(feature = "cuda")]
         accepts: |_| Ok(()),
@@ -69,6 +73,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         about: "As hoisted, with a thread per row that keeps its dynamic entries in registers for all sweeps of a cycle (GPU only).",
         is_for_blocks: true,
         takes_rows: false,
+        takes_damping: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::RESIDENT, setting),
@@ -81,6 +86,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         about: Layout::Hoisted.about(),
         is_for_blocks: true,
         takes_rows: false,
+        takes_damping: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::HOISTED, setting),
@@ -93,6 +99,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         about: Layout::Reorganised.about(),
         is_for_blocks: true,
         takes_rows: false,
+        takes_damping: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::REORGANISED, setting),
@@ -105,6 +112,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         about: Layout::Rows.about(),
         is_for_blocks: true,
         takes_rows: false,
+        takes_damping: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::ROWS, setting),
@@ -125,6 +133,8 @@ pub(super) struct KernelType {
     pub is_for_blocks: bool,
     /// Whether it takes grids whose points have rows of their own.
     pub takes_rows: bool,
+    /// Whether it damps sweeps.
+    pub takes_damping: bool,
     /// The methods that it runs.
     pub methods: &'static [MethodName],
     /// Whether it accepts a setting; if not, what it does not accept, such as `tile 96x96`.
@@ -220,9 +230,14 @@ impl KernelType {
             (true, false) => return Err("tiles of a grid".to_owned()),
             _ => {}
         }
-        match (method, self.name == Kernel::SPECTRAL.name()) {
-            (Method::Damped { omega, .. }, _) => Err(format!("damping (ω = {omega})")),
-            (Method::Scheduled { .. }, _) => Err(SCHEDULES.to_owned()),
+        let omega = method.omega();
+        if omega != 1.0 && !self.takes_damping {
+            return Err(format!("damping (ω = {omega})"));
+        }
+        if !method.schedule().is_jacobi() {
+            return Err(SCHEDULES.to_owned());
+        }
+        match (method.plain(), self.name == Kernel::SPECTRAL.name()) {
             (Method::Spectral(_), false) => Err("subiterations in the sine basis".to_owned()),
             (Method::Hierarchical { .. }, true) => Err("subiterations by sweeps".to_owned()),
             _ => Ok(()),
@@ -337,6 +352,16 @@ mod tests {
         let refused = choose(Kernel::REGISTER, &setting(&method)).map(|row| row.name).unwrap_err();
         let said = [refused.setting.as_str(), refused.instead.as_str()];
         assert_eq!(said, ["coefficients per point", "kernel shared"]);
+    }
+
+    #[test]
+    fn damping_goes_to_the_kernels_that_damp() {
+        let damped = tiles(&[64, 64], &[32, 32]).damped(0.8);
+        assert_eq!(chosen(Kernel::AUTO, &damped, MOST_SHARED), Ok("shared"));
+        let classic = Method::Classic.damped(0.8);
+        assert_eq!(chosen(Kernel::AUTO, &classic, MOST_SHARED), Ok("classic"));
+        let said = refused(Kernel::REGISTER, &damped, MOST_SHARED);
+        assert_eq!(said, ["damping (ω = 0.8)", "kernel shared"]);
     }
 
     #[test]

@@ -95,17 +95,19 @@ impl Observer {
         })
     }
 
-    /// The maxima of the cycle that made one iterate from another.
-    pub fn other_norms<R: DeviceReal>(
+    /// The largest update of the cycle that made one iterate from another.
+    pub fn max_change<R: DeviceReal>(
         &self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
         [from, to]: [Pointer; 2],
-    ) -> Result<Norms, SolverError> {
-        let others = OtherNorms::new(system)?;
-        self.pass(system, stream, others.blocks, |_, parts| {
+    ) -> Result<f64, SolverError> {
+        // Damping changes what is found of the first sweep alone.
+        let others = OtherNorms::new(system, 1.0)?;
+        let norms = self.pass(system, stream, others.blocks, |_, parts| {
             others.launch(stream, system, [from, to], 0, parts.device_ptr(stream).0)
-        })
+        })?;
+        Ok(norms.change)
     }
 
     /// ‖u − u*‖₂.
@@ -278,14 +280,16 @@ impl Observer {
 pub(super) struct OtherNorms {
     function: CudaFunction,
     blocks: [u32; 2],
+    omega: f64,
 }
 
 impl OtherNorms {
-    pub fn new<R>(system: &DeviceSystem<R>) -> Result<Self, SolverError> {
+    /// That of cycles whose sweeps are damped by `omega`; 1 without damping.
+    pub fn new<R>(system: &DeviceSystem<R>, omega: f64) -> Result<Self, SolverError> {
         let DeviceSystem { gpu, precision, form, .. } = system;
         let function = gpu.function(File::Observe, *precision, *form, "other_norms")?;
         let [across, down] = over_grid(system);
-        Ok(Self { function, blocks: [across, down.min(OTHER_DOWN)] })
+        Ok(Self { function, blocks: [across, down.min(OTHER_DOWN)], omega })
     }
 
     /// In how many parts they come.
@@ -302,9 +306,10 @@ impl OtherNorms {
         exact: Pointer,
         parts: Pointer,
     ) -> Result<(), DriverError> {
+        let omega = R::from_f64(self.omega);
         let mut launch = stream.launch_builder(&self.function);
         launch.arg(&from).arg(&to).arg(&system.rhs);
-        launch.arg(&system.grid).arg(&system.weights).arg(&exact).arg(&parts);
+        launch.arg(&system.grid).arg(&system.weights).arg(&exact).arg(&parts).arg(&omega);
         let [across, down] = self.blocks;
         // SAFETY: the arguments are those of `observe.cu`, and the arrays have the grid's size.
         unsafe { launch.launch(blocks(across, down)) }.map(|_| ())

@@ -182,7 +182,15 @@ mod tests {
         let all = [&flat[..], &three[..]].concat();
         for (file, forms, functions) in [
             (File::Classic, &flat[..], &["sweep", "sweep_measured"][..]),
+            (File::Classic, &flat, &["sweep_damped", "sweep_measured_damped"]),
             (File::Classic3d, &three, &["sweep", "sweep_measured"]),
+            (File::Classic3d, &three, &["sweep_damped", "sweep_measured_damped"]),
+            (File::Shared, &flat, &["one_point_damped", "any_tile_damped"]),
+            (File::Shared, &two, &["eight_points_damped", "twelve_points_damped"]),
+            (File::Shared3d, &three, &["cube_16_damped", "deep_16_damped", "deep_8_damped"]),
+            (File::Shared3d, &three, &["any_box_damped"]),
+            (File::Classic, &per_point, &["sweep_damped", "sweep_measured_damped"]),
+            (File::Shared, &per_point, &["one_point_damped", "any_tile_damped"]),
             (File::Shared, &flat, &["one_point", "any_tile"]),
             (File::Shared3d, &three, &["cube_16", "deep_16", "deep_8", "any_box"]),
             (File::Stream3d, &three, &["k_4", "k_6", "k_7"]),

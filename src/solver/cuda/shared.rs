@@ -1,7 +1,9 @@
 //! The kernel of the papers: one block of threads per tile, which stays in shared memory.
 
 use super::arguments::{Pointer, counted};
-use super::cycle_kernel::{Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP, tile_name};
+use super::cycle_kernel::{
+    Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP, damped, tile_name,
+};
 use super::kernels::Setting;
 use super::ptx::File;
 use super::shared_3d;
@@ -63,11 +65,13 @@ const FLAT: SharedLayout = SharedLayout {
 /// What it does not accept, such as `tile 96x96`.
 pub(super) fn layout(setting: &Setting<'_>) -> Result<SharedLayout, String> {
     let Setting { method, precision, shared_bytes, is_per_point, .. } = setting;
-    let Method::Hierarchical { k, tiling } = method else {
+    let Method::Hierarchical { k, tiling } = method.plain() else {
         return Err(format!("method {}", method.name().name()));
     };
     if tiling.axes().len() == 3 {
-        let layout = shared_3d::layout(tiling, *k, precision.bytes(), *shared_bytes);
+        // Sweeps that stream have no damping.
+        let streamed = (method.omega() == 1.0).then_some(*k);
+        let layout = shared_3d::layout(tiling, streamed, precision.bytes(), *shared_bytes);
         let layout = layout.ok_or_else(|| tile_name(tiling))?;
         let shared_3d::Shared3dLayout {
             file,
@@ -125,10 +129,13 @@ pub(super) fn build<R: Real + DeviceRepr>(
     _stream: &Arc<CudaStream>,
     _arrays: [Pointer; 2],
 ) -> Result<Option<Box<dyn CycleKernel<R>>>, SolverError> {
-    let (Method::Hierarchical { k, tiling }, Ok(layout)) = (setting.method, layout(setting)) else {
+    let (Method::Hierarchical { k, tiling }, Ok(layout)) =
+        (setting.method.plain(), layout(setting))
+    else {
         return Ok(None);
     };
-    let kernel = Shared::new(system, tiling, *k, layout).transpose()?;
+    let sweeps = (*k, setting.method.omega());
+    let kernel = Shared::new(system, tiling, sweeps, layout).transpose()?;
     Ok(kernel.map(|kernel| Box::new(kernel) as _))
 }
 
@@ -146,19 +153,20 @@ impl Shared {
     pub fn new<R>(
         system: &DeviceSystem<R>,
         tiling: &Tiling,
-        k: usize,
+        (k, omega): (usize, f64),
         layout: SharedLayout,
     ) -> Option<Result<Self, SolverError>> {
         let SharedLayout { function, measured, block, bytes, parts_per_block, keeps_right, file } =
             layout;
-        let cycle = Cycle::new(tiling, k, [keeps_right, 1])?;
+        let cycle = Cycle::new(tiling, k, [keeps_right, 1])?.damped(omega);
         let systems = if tiling.y().is_none() { system.shape.rows() } else { 1 };
         let tiles = tiling
             .axes()
             .iter()
             .try_fold(systems, |tiles, axis| tiles.checked_mul(axis.count()))?;
         let blocks = [counted(tiles)?.unsigned_abs(), 1];
-        let launch = |function| Launch::new(system, file, function, blocks, block, bytes);
+        let launch =
+            |function| Launch::new(system, file, &damped(function, omega), blocks, block, bytes);
         let both = || Ok((launch(function)?, measured.map(launch).transpose()?));
         Some(both().map(|(kernel, measured)| Self { kernel, measured, cycle, parts_per_block }))
     }

@@ -47,11 +47,11 @@ pub(super) struct Shared3dLayout {
     pub keeps_right: bool,
 }
 
-/// How it takes 3D tiles for `k` sweeps of values of this many bytes, where a block may have `shared_bytes`; `None` if it
-/// does not.
+/// How it takes 3D tiles of values of this many bytes, where a block may have `shared_bytes`; `None` if it does not.
+/// `streamed` are the sweeps of a cycle, if these may all be under way at once.
 pub(super) fn layout(
     tiling: &Tiling,
-    k: usize,
+    streamed: Option<usize>,
     value: usize,
     shared_bytes: usize,
 ) -> Option<Shared3dLayout> {
@@ -59,7 +59,7 @@ pub(super) fn layout(
     let [width, height, depth] = [x, y, z].map(|axis| axis.tile());
     let room = shared_bytes.saturating_sub(OWN_SHARED);
     let with_halo = (width + 2) * (height + 2);
-    if let Some([function, measured]) = stream(k, [width, height]) {
+    if let Some((k, [function, measured])) = stream(streamed, [width, height]) {
         let bytes = (2 * k * with_halo + RING * 4 * SIDE) * value;
         if bytes <= room {
             return Some(Shared3dLayout {
@@ -112,10 +112,9 @@ pub(super) fn layout(
     })
 }
 
-/// The functions that stream tiles of these sides with `k` sweeps, if there are some.
-fn stream(k: usize, sides: [usize; 2]) -> Option<[&'static str; 2]> {
-    let mut streams = STREAMS.into_iter();
-    streams.find(|(its, _)| *its == k && sides == [SIDE; 2]).map(|(_, functions)| functions)
+/// The sweeps and functions that stream tiles of these sides with `k` sweeps, if there are some.
+fn stream(k: Option<usize>, sides: [usize; 2]) -> Option<(usize, [&'static str; 2])> {
+    STREAMS.into_iter().find(|(its, _)| Some(*its) == k && sides == [SIDE; 2])
 }
 
 /// A number of threads, of which a block has at most 1024.
@@ -131,7 +130,7 @@ mod tests {
 
     fn of_tile(tile: [usize; 3], k: usize, value: usize) -> Option<Shared3dLayout> {
         let tiling = Tiling::new(&[256; 3], &tile, &[0; 3]).unwrap();
-        layout(&tiling, k, value, MOST_SHARED)
+        layout(&tiling, Some(k), value, MOST_SHARED)
     }
 
     fn function(tile: [usize; 3], k: usize) -> Option<&'static str> {

@@ -50,6 +50,8 @@ pub(super) struct CudaSolver<R: DeviceReal> {
     exact: Option<Arc<Array<f64>>>,
     device: DeviceInfo,
     cycle_kernel: Box<dyn CycleKernel<R>>,
+    /// The fraction of each update that its sweeps apply; 1 without damping.
+    omega: f64,
     /// Finds the norms that do not come with a cycle, once they are requested.
     others: Option<OtherNorms>,
     observer: Observer,
@@ -200,6 +202,7 @@ impl<R: DeviceReal> CudaSolver<R> {
             exact,
             device,
             cycle_kernel,
+            omega: method.omega(),
             others: None,
             batches,
             observer,
@@ -295,7 +298,7 @@ impl<R: DeviceReal> CudaSolver<R> {
         }
         let all = !self.free_norms().covers(norms);
         if self.batches.finds_all_norms() != all {
-            self.others = all.then(|| OtherNorms::new(&self.system)).transpose()?;
+            self.others = all.then(|| OtherNorms::new(&self.system, self.omega)).transpose()?;
             let others = self.others.as_ref().map_or(0, OtherNorms::parts);
             let parts = Parts { squares: self.cycle_kernel.parts(), others };
             self.batches = GraphBatch::new(&self.system.gpu, &self.stream, parts)?;
@@ -381,7 +384,9 @@ pub(super) fn bytes_of(problem: &Problem, arrays: u64, bytes: usize) -> u64 {
 impl<R: DeviceReal> Advance for CudaSolver<R> {
     fn cycles(&mut self, most: u64, norms: NormRequest) -> Result<Batch, SolverError> {
         self.prepare(norms)?;
-        let (diagonal, knows_exact) = (self.system.diagonal, self.exact.is_some());
+        // A damped sweep changes ω times as much.
+        let diagonal = self.system.diagonal / self.omega;
+        let knows_exact = self.exact.is_some();
         let all = self.batches.finds_all_norms();
         let Self { system, stream, cycle_kernel, others, batches, iterates, .. } = self;
         let cycles = GridCycles { system, kernel: &**cycle_kernel, others: others.as_ref() };
@@ -439,7 +444,7 @@ impl<R: DeviceReal> Observe for CudaSolver<R> {
             found.error = Some(observer.distance(system, observing, u, self.iterates.exact)?);
         }
         if request.max_change {
-            found.max_change = Some(observer.other_norms(system, observing, [before, u])?.change);
+            found.max_change = Some(observer.max_change(system, observing, [before, u])?);
         }
         Ok(found)
     }
