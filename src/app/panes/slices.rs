@@ -13,7 +13,7 @@ use crate::picture::{
 use crate::run::{FieldKind, ObservationRequest, Plan, SlicesRequest};
 use crate::solver::Samples;
 use eframe::egui::{
-    self, Align2, Color32, ColorImage, Label, Pos2, Rect, RichText, Sense, Stroke, StrokeKind,
+    self, Align2, Color32, ColorImage, Id, Label, Pos2, Rect, RichText, Sense, Stroke, StrokeKind,
     TextStyle, TextureHandle, TextureOptions, Ui, UiBuilder, Vec2, pos2, vec2,
 };
 use std::sync::{Arc, Mutex, PoisonError};
@@ -86,8 +86,8 @@ impl PaneType for SlicesPane {
             ui.label(RichText::new("The field is not known yet.").weak());
             return;
         };
-        // The pictures are the pane's own: nothing else refers to them.
-        let id = ui.scope_id().with(ID.0);
+        // The pictures are the pane's own, wherever it lies: with an id of its place, each place would keep some.
+        let id = Id::unique(("picture", ID.0));
         let pictures = ui
             .data_mut(|data| Arc::clone(data.get_temp_mut_or_default::<Arc<Mutex<Textures>>>(id)));
         let mut pictures = pictures.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,7 +12,7 @@ use crate::picture::{
 use crate::problem::matrix::{BlockEntries, Csr};
 use crate::run::ProblemKind;
 use eframe::egui::{
-    self, Color32, ColorImage, Label, Pos2, Rect, RichText, Sense, Stroke, StrokeKind,
+    self, Color32, ColorImage, Id, Label, Pos2, Rect, RichText, Sense, Stroke, StrokeKind,
     TextureHandle, TextureOptions, Ui, UiBuilder, Vec2, emath::RectTransform, pos2, vec2,
 };
 use std::ops::Range;
@@ -71,8 +71,8 @@ impl PaneType for SpyPane {
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
         let Some(plan) = context.report.map(|report| &report.plan) else { return };
         let Some(matrix) = plan.problem.operator.matrix() else { return };
-        // The picture is the pane's own: nothing else refers to it.
-        let id = ui.scope_id().with(ID.0);
+        // The picture is the pane's own, wherever it lies: with an id of its place, each place would keep one.
+        let id = Id::unique(("picture", ID.0));
         let picture = ui.data_mut(|data| {
             Arc::clone(data.get_temp_mut_or_default::<Arc<Mutex<SpyPicture>>>(id))
         });

@@ -13,7 +13,7 @@ use crate::picture::{
 };
 use crate::run::{FieldKind, MOST_VOLUME_SAMPLES, ObservationRequest, Plan, VolumeSamples};
 use eframe::egui::{
-    self, Align2, Color32, ColorImage, Label, Painter, Pos2, Rect, RichText, Sense, Stroke,
+    self, Align2, Color32, ColorImage, Id, Label, Painter, Pos2, Rect, RichText, Sense, Stroke,
     TextStyle, TextureHandle, TextureOptions, Ui, UiBuilder, pos2, vec2,
 };
 use std::sync::{Arc, Mutex, PoisonError};
@@ -84,8 +84,8 @@ impl PaneType for VolumePane {
             ui.label(RichText::new("The field is not known yet.").weak());
             return;
         };
-        // The picture is the pane's own: nothing else refers to it.
-        let id = ui.scope_id().with(ID.0);
+        // The picture is the pane's own, wherever it lies: with an id of its place, each place would keep one.
+        let id = Id::unique(("picture", ID.0));
         let picture = ui.data_mut(|data| {
             Arc::clone(data.get_temp_mut_or_default::<Arc<Mutex<VolumePicture>>>(id))
         });
