@@ -19,6 +19,10 @@ pub const TESTS: &[(&str, fn())] = &[
     ("dragging_overlap_restarts_and_the_last_setting_wins", dragging_overlap_restarts),
     ("k_is_a_power_of_two_by_dragging_and_any_number_by_typing", k_by_dragging_and_typing),
     ("an_invalid_value_is_reported_and_changes_nothing", an_invalid_value_is_reported),
+    ("a_refusal_leaves_with_its_setting", a_refusal_leaves_with_its_setting),
+    ("where_a_speed_is_chosen_one_rate_is_shown", one_rate_is_shown),
+    ("the_reference_goes_on_while_the_run_is_paused", the_reference_goes_on),
+    ("where_an_overlap_is_exact_staleness_is_0_everywhere", staleness_of_exact_jacobi),
     ("a_smaller_tile_reduces_the_overlap", a_smaller_tile_reduces_the_overlap),
     ("x_and_y_can_be_set_separately", x_and_y_can_be_set_separately),
     ("classic_has_no_k_nor_tiles", classic_has_no_k_nor_tiles),
@@ -343,6 +347,62 @@ fn an_invalid_value_is_reported() {
     }
     window.step(1);
     assert_eq!(window.run_under_way(), small());
+}
+
+fn a_refusal_leaves_with_its_setting() {
+    let mut window = Window::paused(small());
+    window.type_into("Overlap", "3");
+    window.until_text("overlap 3 is odd");
+    // At once: messages that run out stay for seconds.
+    window.set_slider("Overlap", 4.0);
+    window.frames(2);
+    assert_eq!(window.messages(), 0, "{:?}", window.texts());
+    assert_eq!(window.slider("Overlap"), 4.0);
+}
+
+/// The one that is reached, and not that of the solver beside it.
+fn one_rate_is_shown() {
+    let mut window = Window::paused(small());
+    window.choose("Speed", "30 cycles/s");
+    window.key(Key::Space);
+    window.until("going", |window| {
+        window.says(" of 30/s") && window.texts().iter().any(|text| text == "running")
+    });
+    assert!(!window.says("cycles/s"), "{:?}", window.texts());
+}
+
+/// The cycles of classic Jacobi, as the table says them.
+fn classic_cycles(window: &Window) -> Option<u64> {
+    let texts = window.texts();
+    let name = texts.iter().position(|text| text == "classic")?;
+    texts.get(name + 1)?.replace(',', "").parse().ok()
+}
+
+fn the_reference_goes_on() {
+    // Paused after each of its steps.
+    let mut window = Window::paused(small());
+    window.step(40);
+    window.until("as far as the run", |window| {
+        window.says("paused") && classic_cycles(window).is_some_and(|cycles| cycles >= 160)
+    });
+    assert_eq!(window.cycle(), 40);
+}
+
+fn staleness_of_exact_jacobi() {
+    for (k, overlap) in [(1, 0), (4, 6)] {
+        let mut run = small();
+        (run.method.k, run.method.overlap) = (k.into(), vec![overlap]);
+        let mut window = Window::paused(run);
+        window.choose("Field", "Staleness");
+        window.step(2);
+        window.until_text("0 everywhere: exact Jacobi");
+    }
+    let mut run = small();
+    run.method.overlap = vec![4];
+    let mut window = Window::paused(run);
+    window.choose("Field", "Staleness");
+    window.step(2);
+    window.until("stale", |window| window.has_picture() && !window.says("0 everywhere"));
 }
 
 fn a_smaller_tile_reduces_the_overlap() {

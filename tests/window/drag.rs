@@ -9,24 +9,28 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_converged_run_moves_once_and_returns_if_nothing_was_changed", a_converged_run_moves_once),
     ("a_changed_setting_is_shown_at_an_equally_small_residual", an_equally_small_residual),
     ("the_range_stays_while_a_setting_is_dragged", the_range_stays),
+    ("k_and_tile_are_held_while_they_are_dragged", k_and_tile_are_held),
+    ("a_method_is_exchanged_at_equally_many_sweeps", a_method_is_exchanged),
+    ("the_range_of_the_whole_run_stays_in_a_drag_too", the_range_of_the_whole_run_stays),
+    ("the_drawing_of_the_method_follows_the_overlap", the_drawing_follows_the_overlap),
 ];
 
 /// Puts the pointer on a slider, and grabs it.
-fn grab(window: &mut Window, slider: &str, part: f32) {
+pub fn grab(window: &mut Window, slider: &str, part: f32) {
     let at = place(window, slider, part);
     window.harness.hover_at(at);
     window.harness.drag_at(at);
     window.frame();
 }
 
-fn place(window: &Window, slider: &str, part: f32) -> Pos2 {
+pub fn place(window: &Window, slider: &str, part: f32) -> Pos2 {
     let rect = window.rect(Role::Slider, slider);
     Pos2::new(rect.left() + part * rect.width(), rect.center().y)
 }
 
 /// Moves the pointer, and waits for the picture with that setting. In no frame on the way is the
 /// map empty, or at fewer sweeps.
-fn notch(window: &mut Window, slider: &str, part: f32, sweeps: &str) {
+pub fn notch(window: &mut Window, slider: &str, part: f32, sweeps: &str) {
     let before = picture(window);
     let at = place(window, slider, part);
     window.harness.hover_at(at);
@@ -157,4 +161,86 @@ fn the_range_stays() {
     assert_eq!(range(&window), before, "until another cycle is shown");
     window.key(Key::ArrowRight);
     window.until("another", |window| window.cycle() == 11 && range(window) != before);
+}
+
+/// How far the small run is dragged: every machine makes so few of its sweeps in time, and most k divide them.
+pub const IN_TIME: &str = "· 16 sweeps";
+
+fn k_and_tile_are_held() {
+    // Shares of the sliders that lie well within a stop: k = 4, then 8, 16, 2; a tile of 12, then 20, 32, 8.
+    for (slider, first, parts) in
+        [("k", 0.336, [0.445, 0.555, 0.226]), ("Tile", 0.4, [0.5, 0.6, 0.3])]
+    {
+        let mut window = Window::paused(small());
+        window.step(4);
+        let before = range(&window);
+        assert!(before.len() > 2, "{before:?}");
+        grab(&mut window, slider, first);
+        for part in parts {
+            notch(&mut window, slider, part, IN_TIME);
+            window.until_text("Held at 16 sweeps");
+            assert_eq!(range(&window), before, "{slider} {part}");
+        }
+        let end = place(&window, slider, parts[2]);
+        window.harness.drop_at(end);
+        window.until_text("paused");
+        assert!(window.says(IN_TIME) && window.has_picture(), "{:?}", window.texts());
+    }
+}
+
+fn a_method_is_exchanged() {
+    let mut window = Window::paused(small());
+    window.step(4);
+    let before = range(&window);
+    window.key(Key::C);
+    window.until("the classic method", |window| {
+        assert!(window.has_picture() && window.says(IN_TIME), "{:?}", window.texts());
+        window.cycle() == 16
+    });
+    assert_eq!(range(&window), before);
+}
+
+fn the_range_of_the_whole_run_stays() {
+    let mut window = Window::paused(small());
+    window.step(4);
+    window.choose("Range", "whole run");
+    window.until_text("range: whole run");
+    window.frames(2);
+    let before = range(&window);
+    assert!(before.len() > 2, "{before:?}");
+    grab(&mut window, "Overlap", 0.0);
+    for part in [0.2, 0.5] {
+        notch(&mut window, "Overlap", part, IN_TIME);
+        assert_eq!(range(&window), before);
+    }
+    let end = place(&window, "Overlap", 0.5);
+    window.harness.drop_at(end);
+    window.until_text("paused");
+}
+
+fn the_drawing_follows_the_overlap() {
+    let mut window = Window::paused(small());
+    grab(&mut window, "Overlap", 0.0);
+    let mut seen = Vec::new();
+    for part in [0.0, 0.2, 0.35, 0.9] {
+        let at = place(&window, "Overlap", part);
+        window.harness.hover_at(at);
+        window.frames(2);
+        let overlap = window.slider("Overlap") as usize;
+        // With k = 4, three points are stale; half of the overlap is dropped.
+        let expected = match overlap / 2 {
+            0 => "3 points next to each halo go stale, and all of them are owned.".to_owned(),
+            1 => "overlap drops 1 of them, and 2 are owned.".to_owned(),
+            2 => "overlap drops 2 of them, and 1 is owned.".to_owned(),
+            _ => "none of them is owned: exact Jacobi.".to_owned(),
+        };
+        let texts = window.texts();
+        assert!(texts.iter().any(|text| text.ends_with(&expected)), "{overlap}: {texts:?}");
+        assert!(texts.contains(&format!("overlap {overlap}")), "{overlap}: {texts:?}");
+        seen.push(overlap);
+    }
+    assert!(seen[0] == 0 && seen.windows(2).all(|pair| pair[0] < pair[1]), "{seen:?}");
+    let end = place(&window, "Overlap", 0.9);
+    window.harness.drop_at(end);
+    window.frames(2);
 }

@@ -3,11 +3,15 @@
 use crate::controls::small;
 use crate::driver::{USUAL, Window};
 use crate::panes::move_curves_to_the_left;
+use crate::tuning;
+use eframe::egui::accesskit::Toggled;
 use eframe::egui::{Event, HoveredFile, Key, Modifiers, Theme, accesskit::Role, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
+use image::{GrayImage, Luma};
 use std::fs;
 use std::path::Path;
 use tilescope::app::SettingsFile;
+use tilescope::picture::{Drawing, ViewSpec, save_figure};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_drag_is_undone_at_once_and_made_again", a_drag_is_undone_at_once_and_made_again),
@@ -16,6 +20,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_refused_setting_is_no_step_to_undo", a_refused_setting_is_no_step_to_undo),
     ("an_opened_run_is_undone", an_opened_run_is_undone),
     ("whatever_replaces_a_run_is_undone_with_its_cycles", a_replaced_run_returns),
+    ("what_opened_files_and_cells_replaced_returns_too", what_files_and_cells_replaced_returns),
     ("the_palette_says_what_replaces_the_run_and_never_shrinks", the_palette_never_shrinks),
     ("the_palette_runs_the_typed_command", the_palette_runs_the_typed_command),
     ("the_palette_shows_keys_and_what_is_unavailable", the_palette_shows_keys),
@@ -25,6 +30,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("keys_with_ctrl_work_while_a_control_has_the_focus", keys_with_ctrl_work),
     ("what_was_arranged_is_there_at_the_next_start", what_was_arranged_is_there_at_the_next_start),
     ("scale_memory_and_places_are_there_at_the_next_start", scale_memory_and_places_are_there),
+    ("what_was_saved_last_and_where_is_there_at_the_next_start", what_was_saved_last_is_there),
     ("a_presentation_is_there_at_the_next_start_and_leads_back", a_presentation_is_there),
     ("the_students_view_is_there_at_the_next_start_and_leads_back", the_students_view_is_there),
     ("broken_settings_are_set_aside_and_reported", broken_settings_are_set_aside_and_reported),
@@ -168,20 +174,60 @@ fn a_replaced_run_returns() {
     };
     let reset = |window: &mut Window| window.reset();
     let ways: [&dyn Fn(&mut Window); 5] = [&preset, &experiment, &file, &classic, &reset];
-    for (which, replace) in ways.into_iter().enumerate() {
+    for replace in ways {
         replace(&mut window);
-        undo(&mut window);
-        window.until("as before", |window| window.cycle() == 5 && window.says("paused"));
-        assert_eq!(window.run_under_way(), small(), "{which}");
-        // It goes on from there, and its curve is whole.
-        window.step(1);
-        window.key(Key::ArrowLeft);
-        window.until_text("5 of 6");
-        window.key(Key::End);
-        window.until("live", |window| window.cycle() == 6);
-        window.reset();
-        window.step(5);
+        assert_the_run_returns(&mut window);
     }
+}
+
+/// Undoes what replaced the small run after five cycles, and begins again.
+#[track_caller]
+fn assert_the_run_returns(window: &mut Window) {
+    undo(window);
+    window.until("as before", |window| window.cycle() == 5 && window.says("paused"));
+    assert_eq!(window.run_under_way(), small());
+    // It goes on from there, and its curve is whole.
+    window.step(1);
+    window.key(Key::ArrowLeft);
+    window.until_text("5 of 6");
+    window.key(Key::End);
+    window.until("live", |window| window.cycle() == 6);
+    window.reset();
+    window.step(5);
+}
+
+fn what_files_and_cells_replaced_returns() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name);
+    let mut window = Window::paused(small());
+    window.step(5);
+    // A right-hand side.
+    let image = GrayImage::from_fn(40, 30, |x, y| Luma([(x * y % 251) as u8]));
+    image.save(path("mine.png")).expect("it can be written");
+    window.drop_file(&path("mine.png"));
+    window.until_text("mine.png");
+    assert_the_run_returns(&mut window);
+    // A figure.
+    let mut other = small();
+    other.method.k = 16.into();
+    let view = ViewSpec { cycle: 3, ..ViewSpec::default() };
+    let drawing = Drawing::Figure("<svg></svg>".into());
+    save_figure(&path("figure.svg"), &drawing, &other, Some(&view)).expect("it can be written");
+    window.drop_file(&path("figure.svg"));
+    window.until("opened", |window| window.slider("k") == 16.0 && window.cycle() == 3);
+    assert_the_run_returns(&mut window);
+    // A cell of the tuning map.
+    tuning::open(&mut window);
+    for (name, text) in [("k", "2"), ("Overlap", "0"), ("Tile", "12")] {
+        tuning::list(&mut window, name, text);
+    }
+    window.click(Role::CheckBox, "time");
+    window.button("▶  Start");
+    window.until_text("1 of 1 cells · done");
+    window.click(Role::Image, "Tuning map: Cycles");
+    window.until_text("Heat map");
+    assert_eq!(window.slider("k"), 2.0);
+    assert_the_run_returns(&mut window);
 }
 
 fn the_palette_never_shrinks() {
@@ -379,6 +425,33 @@ fn scale_memory_and_places_are_there() {
     press(&mut window, Modifiers::COMMAND, Key::Num0);
     window.frames(4);
     assert_eq!(window.rect(Role::ComboBox, "Norm"), curves);
+}
+
+fn what_was_saved_last_is_there() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (file, figures) = (folder.path().join("settings.toml"), folder.path().join("figures"));
+    let mut window = of(&file);
+    window.frames(2);
+    window.button("Start exploring");
+    window.until("there", |window| window.has_picture());
+    let saved = figures.join("mine.svg");
+    window.save_and_wait("Profile", &saved);
+    window.until_text(&format!("Saved {}", saved.display()));
+    drop(window);
+    let mut window = of(&file);
+    window.until("there", |window| window.has_picture());
+    press(&mut window, Modifiers::COMMAND, Key::S);
+    let kind = window.harness.get_by_role_and_label(Role::RadioButton, "Profile");
+    assert_eq!(kind.accesskit_node().toggled(), Some(Toggled::True));
+    let texts = window.texts();
+    assert!(texts.iter().any(|text| text.ends_with(".svg")), "{texts:?}");
+    let figures = figures.display().to_string();
+    assert!(texts.contains(&figures), "{figures}: {texts:?}");
+    // Files are opened from there, too.
+    window.key(Key::Escape);
+    window.frames(2);
+    press(&mut window, Modifiers::COMMAND, Key::O);
+    assert!(window.texts().contains(&figures) && window.has(Role::Button, "mine.svg"));
 }
 
 fn a_presentation_is_there() {

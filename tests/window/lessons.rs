@@ -1,7 +1,7 @@
 //! Lessons: a reader goes through one, answers, reaches a goal, and gets the own run back.
 
 use crate::driver::{USUAL, Window};
-use eframe::egui::{Key, accesskit::Role};
+use eframe::egui::{Key, Modifiers, accesskit::Role};
 use std::fs;
 use tilescope::app::SettingsFile;
 use tilescope::lesson::{Lesson, TEMPLATE, lessons};
@@ -14,6 +14,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("every_step_fits_beside_the_map", every_step_fits_beside_the_map),
     ("every_step_fits_in_a_presentation", every_step_fits_in_a_presentation),
     ("a_dropped_lesson_begins_and_names_its_errors", a_dropped_lesson_begins),
+    ("a_lesson_is_among_the_recent_files", a_lesson_is_among_the_recent_files),
     ("lessons_that_were_read_are_remembered", lessons_that_were_read_are_remembered),
     ("before_and_after_are_a_wipe", before_and_after_are_a_wipe),
 ];
@@ -163,6 +164,22 @@ fn a_dropped_lesson_begins() {
     window.drop_file(&path);
     window.until_text("it has no step");
     assert!(!window.has(Role::Button, "Leave the lesson"));
+}
+
+fn a_lesson_is_among_the_recent_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("mine.md");
+    fs::write(&path, TEMPLATE).expect("it is written");
+    let is_there = |window: &mut Window| window.has(Role::Button, "Leave the lesson");
+    let mut window = Window::new();
+    window.drop_file(&path);
+    window.until("begun", is_there);
+    window.button("Leave the lesson");
+    assert!(!is_there(&mut window));
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::O);
+    window.frames(2);
+    window.button("mine.md");
+    window.until("begun again", is_there);
 }
 
 fn lessons_that_were_read_are_remembered() {

@@ -2,12 +2,14 @@
 
 use crate::controls::small;
 use crate::driver::Window;
-use eframe::egui::{Rect, accesskit::Role};
+use eframe::egui::{Key, Rect, accesskit::Role};
+use tilescope::picture;
 use tilescope::run::{MatrixSpec, ProblemKind, RunSpec};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("panes_are_hidden_and_shown_from_the_view_menu", panes_are_hidden_and_shown),
     ("a_pane_is_dragged_elsewhere_and_put_back", a_pane_is_dragged_elsewhere_and_put_back),
+    ("the_curves_are_drawn_over_a_logarithmic_axis", a_logarithmic_axis),
     ("three_slices_move_each_other_and_the_volume_turns", slices_and_volume),
     ("the_entries_of_a_matrix_are_seen_and_a_row_is_listed", entries_of_a_matrix),
 ];
@@ -82,6 +84,26 @@ fn a_pane_is_dragged_elsewhere_and_put_back() {
     assert!(moved.right() < map(&window).left());
     view(&mut window, Role::Button, "Reset layout");
     assert_eq!((map(&window), window.rect(Role::ComboBox, "Norm")), (before, curves));
+}
+
+fn a_logarithmic_axis() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("curves.svg");
+    let mut window = Window::paused(small());
+    window.step(12);
+    // The solver times stand above a linear axis only.
+    window.until_text("sweeps; above, solver time");
+    window.click(Role::ComboBox, "Curves over");
+    window.click(Role::CheckBox, "Logarithmic");
+    window.key(Key::Escape);
+    window.until("logarithmic", |window| !window.says("; above, solver time"));
+    window.save_and_wait("Convergence", &path);
+    let (_, view) = picture::read_figure(&path).expect("it was saved");
+    assert!(view.expect("what it shows").log_x);
+    // The initial guess has no place on it.
+    window.reset();
+    assert!(has_curves(&window));
+    window.step(1);
 }
 
 /// A small matrix in blocks of 16 rows.

@@ -1,5 +1,7 @@
 //! Pictures of the window.
 
+use crate::controls::small;
+use crate::drag;
 use crate::driver::{Painted, USUAL, Window};
 use crate::lessons;
 use crate::panes::view;
@@ -65,6 +67,9 @@ pub const TESTS: &[(&str, fn())] = &[
     ("side_by_side", side_by_side),
     ("difference", difference),
     ("side_by_side_line", side_by_side_line),
+    ("held_dark", held_dark),
+    ("held_light", held_light),
+    ("student_light", student_light),
 ];
 
 /// The width of the panel of a lesson, in points.
@@ -665,4 +670,28 @@ fn side_by_side_line() {
     window.until("without messages", |window| window.messages() == 0);
     window.until("a caption", |window| !window.captions("A").is_empty());
     compare_panes(&mut window, "side_by_side_line", &["Heat map"]);
+}
+
+/// The overlap while it is dragged: the new picture is in place of the old one, at as many sweeps.
+fn held(theme: Theme) -> Window {
+    let mut window = after(4, USUAL, theme, small());
+    drag::grab(&mut window, "Overlap", 0.0);
+    drag::notch(&mut window, "Overlap", 0.35, drag::IN_TIME);
+    window.until_text("Held at 16 sweeps");
+    window
+}
+
+fn held_dark() {
+    compare(&mut held(Theme::Dark), "held_dark");
+}
+
+fn held_light() {
+    compare(&mut held(Theme::Light), "held_light");
+}
+
+fn student_light() {
+    let mut window = after(3, USUAL, Theme::Light, RunSpec::default());
+    window.key(Key::F8);
+    window.frames(4);
+    compare(&mut window, "student_light");
 }

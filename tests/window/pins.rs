@@ -77,6 +77,13 @@ fn row(window: &Window, name: &str) -> f32 {
 fn the_table_is_sorted() {
     let mut window = three();
     assert!(row(&window, "A") < row(&window, "B"));
+    // Nothing in it is cut off at its sides.
+    let pane = window.rect(Role::Region, "Pinned runs");
+    let inside = window.painted().into_iter().filter(|it| pane.contains(it.rect.center()));
+    for text in inside {
+        let seen = text.clip.expand(1.0).x_range();
+        assert!(seen.contains(text.rect.left()) && seen.contains(text.rect.right()), "{text:?}");
+    }
     window.button("Sort by cycles");
     assert!(row(&window, "B") < row(&window, "A"), "two cycles come before four");
     window.button("Sort by cycles");

@@ -2,7 +2,7 @@
 
 use crate::controls::{line, small};
 use crate::driver::Window;
-use eframe::egui::{Key, Modifiers, Pos2, accesskit::Role};
+use eframe::egui::{Key, Modifiers, Pos2, accesskit::Role, vec2};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("keys_go_back_and_forth_in_time", keys_go_back_and_forth),
@@ -10,6 +10,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("the_track_is_dragged_to_earlier_cycles", the_track_is_dragged),
     ("a_part_is_played_once_or_in_a_loop", a_part_is_played),
     ("pointing_at_the_curve_shows_its_cycle", pointing_at_the_curve),
+    ("a_drag_in_the_curves_pans_and_moves_no_cycle", a_drag_pans),
     ("a_line_shows_the_profile_of_an_earlier_cycle", a_line_shows_an_earlier_profile),
     ("another_run_is_shown_as_it_goes", another_run_is_shown_as_it_goes),
     ("with_no_memory_earlier_cycles_are_seen_all_the_same", without_memory),
@@ -141,6 +142,34 @@ fn pointing_at_the_curve() {
     window.until_text(" of 12");
     window.settle_some();
     assert_eq!(window.slider("Cycle shown"), pointed, "it stays there");
+}
+
+fn a_drag_pans() {
+    let mut window = twelve();
+    window.click(Role::CheckBox, "Classic");
+    window.settle_some();
+    // Where the sweeps begin.
+    let start = |window: &Window| {
+        let pane = window.rect(Role::Region, "Convergence");
+        let painted = window.painted().into_iter();
+        let mut ticks = painted.filter(|it| it.text == "0" && pane.contains(it.rect.center()));
+        ticks.next().expect("the axis begins at 0").rect.center().x
+    };
+    let before = start(&window);
+    let from = in_plot(&window, 0.3);
+    window.harness.hover_at(from);
+    window.until_text(" of 12");
+    window.harness.drag_at(from);
+    window.frame();
+    for step in 1..=6_u8 {
+        window.harness.hover_at(from + vec2(12.0 * f32::from(step), 0.0));
+        window.frames(3);
+        assert_eq!(window.slider("Cycle shown"), 12.0, "after {step} steps");
+    }
+    window.harness.drop_at(from + vec2(72.0, 0.0));
+    window.harness.remove_cursor();
+    window.until_text("cycle 12, live");
+    assert!(start(&window) > before + 40.0, "{} after {before}", start(&window));
 }
 
 fn a_line_shows_an_earlier_profile() {

@@ -34,7 +34,7 @@ pub fn tuning(size: Vec2, theme: Theme) -> Window {
 const TALL: Vec2 = eframe::egui::vec2(1280.0, 1500.0);
 
 /// Goes to the tuning map.
-fn open(window: &mut Window) {
+pub fn open(window: &mut Window) {
     window.button("View");
     window.button("Tuning map");
 }

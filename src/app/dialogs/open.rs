@@ -35,16 +35,10 @@ pub struct OpenDialog {
 }
 
 impl OpenDialog {
-    pub fn new(purpose: OpenFor) -> Self {
-        let folder = std::env::current_dir().unwrap_or_default();
-        Self {
-            purpose,
-            folder,
-            name: String::new(),
-            wants_focus: true,
-            reading: None,
-            failed: None,
-        }
+    /// The dialog as it opens, in a folder.
+    pub fn new(purpose: OpenFor, folder: PathBuf) -> Self {
+        let name = String::new();
+        Self { purpose, folder, name, wants_focus: true, reading: None, failed: None }
     }
 
     /// Whether the file becomes the initial guess of the run.

@@ -92,6 +92,13 @@ impl Toasts {
         self.run = run;
     }
 
+    /// Reports what concerns the run with this epoch only: it is dropped when another run replaces that one.
+    pub fn of_run(&mut self, epoch: u64, report: impl FnOnce(&mut Self)) {
+        let before = self.run.replace(epoch);
+        report(self);
+        self.run = before;
+    }
+
     /// Drops the messages that concern other runs than the one with this epoch.
     pub fn retain_run(&mut self, epoch: u64) {
         self.toasts.retain(|toast| toast.run.is_none_or(|run| run == epoch));
@@ -200,6 +207,20 @@ mod tests {
         }
         assert_eq!(toasts.toasts.len(), MAX_SHOWN);
         assert_eq!(toasts.toasts.iter().filter(|toast| toast.text == "the same").count(), 1);
+    }
+
+    #[test]
+    fn messages_about_a_run_leave_with_it() {
+        let mut toasts = Toasts::default();
+        toasts.of_run(3, |toasts| toasts.error("k is 0"));
+        toasts.success("Saved a.png");
+        let texts = |toasts: &Toasts| {
+            toasts.toasts.iter().map(|toast| toast.text.clone()).collect::<Vec<_>>()
+        };
+        toasts.retain_run(3);
+        assert_eq!(texts(&toasts), ["k is 0", "Saved a.png"]);
+        toasts.retain_run(4);
+        assert_eq!(texts(&toasts), ["Saved a.png"]);
     }
 
     #[test]

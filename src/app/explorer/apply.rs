@@ -106,7 +106,8 @@ impl Explorer {
                 self.toasts
                     .info("The tuning map is being measured. Pause it to save something else.");
             }
-            Command::ShowSave(true) if self.is_tuning && self.tuning.show_save(true) => {}
+            Command::ShowSave(true)
+                if self.is_tuning && self.tuning.show_save(self.recent.first_folder()) => {}
             Command::ShowSave(true) => {
                 let (report, template) = (self.report.as_deref(), self.template.as_ref());
                 let places = self.panes.places(&self.session);
@@ -114,28 +115,31 @@ impl Explorer {
                 if let Some(last) = self.last_saved.as_ref().filter(|_| template.is_none()) {
                     dialog.restore(last, self.session.view.field);
                 }
+                dialog.folder = self.recent.first_folder();
                 dialog.can_browse = self.has_system_dialog;
                 self.save = Some(dialog);
             }
             Command::ShowSave(false) => {
                 self.save = None;
-                self.tuning.show_save(false);
+                self.tuning.hide_save();
             }
             Command::SaveSweep(path, request) => {
                 self.files.save_sweep(path, request);
-                self.tuning.show_save(false);
+                self.tuning.hide_save();
             }
             Command::OpenSetting(setting) => self.open_setting(*setting),
             Command::CompareWith(run) => {
                 let (epoch, memory) = (self.session.epoch, self.session.memory_of_each());
                 self.files.make_run(epoch, &run, u64::MAX, How::SideBySide, memory);
-                self.toasts.info("Running the best setting …");
+                self.toasts.of_run(epoch, |toasts| toasts.info("Running the best setting …"));
             }
             Command::ShowOpen(open) => {
-                self.open = open.then(|| OpenDialog::new(OpenFor::Anything));
+                let folder = self.recent.first_folder();
+                self.open = open.then(|| OpenDialog::new(OpenFor::Anything, folder));
             }
             Command::ShowOpenInitialGuess => {
-                self.open = Some(OpenDialog::new(OpenFor::InitialGuess));
+                let folder = self.recent.first_folder();
+                self.open = Some(OpenDialog::new(OpenFor::InitialGuess, folder));
             }
             Command::ShowPalette(open) => self.palette = open.then(Palette::default),
             Command::ShowKeys(open) => self.keys = open,
@@ -261,7 +265,8 @@ impl Explorer {
         for pane in [heat_map::pane::ID, convergence::ID] {
             self.panes.show(pane, true);
         }
-        self.toasts.info(experiment.about);
+        // The sentence is about these settings.
+        self.toasts.of_run(self.session.epoch, |toasts| toasts.info(experiment.about));
     }
 
     /// Opens a setting of the tuning map, where it is worth seeing.
@@ -273,7 +278,7 @@ impl Explorer {
         self.map.zoom_out();
         self.is_tuning = false;
         let remedy = best.map(|best| ("Compare with the best", Command::CompareWith(best)));
-        self.toasts.info_with(about, remedy);
+        self.toasts.of_run(self.session.epoch, |toasts| toasts.info_with(about, remedy));
     }
 
     /// Restores earlier settings, and returns to their run.

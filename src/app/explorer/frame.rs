@@ -39,7 +39,10 @@ impl Explorer {
                     if self.report.is_none() {
                         self.session.rejection = Some(refusal.why.clone());
                     }
-                    self.toasts.error_with(refusal.why, on_cpu(&self.session.spec));
+                    // It leaves with the setting that was refused.
+                    let remedy = on_cpu(&self.session.spec);
+                    self.toasts
+                        .of_run(refusal.epoch, |toasts| toasts.error_with(refusal.why, remedy));
                     // The previous run continues, and the panels return to its settings, unless
                     // these changed meanwhile.
                     if let Some(report) = &self.report

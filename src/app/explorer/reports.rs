@@ -139,16 +139,18 @@ impl Explorer {
                     Read::Run(opened) => self.show_opened(*opened),
                     Read::Problem(problem) => {
                         let mut spec = RunSpec::clone(&self.session.spec);
-                        if let Some(with_guess) = with_initial_guess(&spec, &problem, path) {
-                            self.toasts.info_with(
-                                "The array has the shape of the grid.",
-                                Some(("Use as initial guess", Command::Change(with_guess))),
-                            );
-                        }
+                        let with_guess = with_initial_guess(&spec, &problem, path);
                         spec.stop = problem.kind.default_stop();
                         let of_rows = self.session.spec.problem.kind == ProblemKind::Diffusion;
                         spec.problem = if of_rows { with_conductivity(*problem) } else { *problem };
                         self.session.begin(spec);
+                        if let Some(with_guess) = with_guess {
+                            let remedy = ("Use as initial guess", Command::Change(with_guess));
+                            self.toasts.of_run(self.session.epoch, |toasts| {
+                                let text = "The array has the shape of the grid.";
+                                toasts.info_with(text, Some(remedy));
+                            });
+                        }
                     }
                     Read::Lesson(read) => {
                         for error in read.errors.iter().take(MOST_ERRORS) {

@@ -8,6 +8,7 @@ use crate::app::state::recent::RecentFiles;
 use crate::app::state::scale::Scale;
 use crate::run::FieldKind;
 use eframe::egui;
+use std::path::Path;
 
 /// Seconds between a change and its writing, so that several changes are written once.
 const DELAY: f64 = 1.0;
@@ -32,7 +33,7 @@ impl Explorer {
             }
         }
         (self.lessons_done, self.lessons_begun) = (settings.lessons_done, settings.lessons_begun);
-        self.recent = RecentFiles::new(settings.recent);
+        self.recent = RecentFiles::new(settings.recent, settings.folder);
         self.last_saved = settings.figure;
         if let Some(message) = self.settings_file.message.take() {
             self.toasts.warning(message);
@@ -123,6 +124,7 @@ impl Explorer {
             hidden: panes.hidden().iter().map(|pane| pane.0.to_owned()).collect(),
             colour_maps: FieldKind::ALL.into_iter().map(map).collect(),
             recent: self.recent.all().to_vec(),
+            folder: self.recent.folder().map(Path::to_owned),
             figure: self.last_saved.clone(),
             layout: panes.layout().unwrap_or_default(),
         }

@@ -56,6 +56,9 @@ pub struct Settings {
     pub colour_maps: BTreeMap<String, ColourMap>,
     /// The files that were opened or saved last, the newest first.
     pub recent: Vec<PathBuf>,
+    /// The folder of the file that was opened or saved last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
     /// The style of the figure that was saved last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figure: Option<SavedFigure>,
@@ -79,6 +82,7 @@ impl Default for Settings {
             hidden: list::hidden_at_first().map(|pane| pane.0.to_owned()).collect(),
             colour_maps: BTreeMap::new(),
             recent: Vec::new(),
+            folder: None,
             figure: None,
             layout: Layout::default(),
         }
@@ -234,6 +238,8 @@ mod tests {
             memory: 64,
             hidden: BTreeSet::from(["profile".to_owned()]),
             colour_maps: BTreeMap::from([("residual".to_owned(), ColourMap::Cividis)]),
+            recent: vec!["/figures/a.svg".into()],
+            folder: Some("/figures".into()),
             ..Settings::default()
         };
         settings.save(&path).unwrap();

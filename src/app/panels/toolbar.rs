@@ -294,7 +294,9 @@ fn status(ui: &mut Ui, session: &Session, RunStatus { report, waits, .. }: RunSt
         Phase::Paused => "paused".to_owned(),
         Phase::CatchingUp => "catching up".to_owned(),
         Phase::Held => "held".to_owned(),
-        Phase::Running => match report.cycles_per_second {
+        // Where a speed is chosen, the rate that is reached stands beside it, and that of the solver would be
+        // another one.
+        Phase::Running => match report.cycles_per_second.filter(|_| session.pace.is_none()) {
             Some(rate) => speed(ui, rate),
             None => "running".to_owned(),
         },
@@ -324,7 +326,7 @@ fn status(ui: &mut Ui, session: &Session, RunStatus { report, waits, .. }: RunSt
             "The run is held where the settings are compared. It continues when the slider is released."
                 .to_owned()
         }
-        _ => "The state of the run; while it runs, cycles per second of solver time.".to_owned(),
+        _ => "The state of the run; at maximum speed, its cycles per second of solver time.".to_owned(),
     };
     // The smallest window has no room for it beside a long number of cycles.
     ui.add(Label::new(RichText::new(text).color(colour)).truncate()).on_hover_text(about);

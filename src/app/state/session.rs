@@ -369,3 +369,26 @@ pub fn elsewhere(report: &Report) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_profile_and_probes_are_in_the_middles_of_tiles() {
+        for (tile, overlap) in [(32, 0), (32, 4), (32, 24), (17, 2), (64, 0)] {
+            let mut spec = RunSpec::default();
+            (spec.method.tile, spec.method.overlap) = (vec![tile], vec![overlap]);
+            let session = Session { spec: Arc::new(spec), ..Session::default() };
+            let tiling = session.tiling().unwrap();
+            let y = tiling.y().unwrap();
+            let CutLine::Row(row) = session.profile_line() else { panic!("it is a row") };
+            let half = y.owned(y.owner(row)).len() / 2;
+            assert!(y.distance(row) >= Some(half), "tile {tile}, overlap {overlap}: row {row}");
+            let [at_border, inside] = <[_; 2]>::try_from(session.first_probes()).unwrap();
+            assert_eq!([at_border[1], inside[1]], [row; 2]);
+            assert_eq!(tiling.x().distance(at_border[0]), Some(1));
+            assert!(tiling.x().distance(inside[0]) >= Some(half), "{inside:?}");
+        }
+    }
+}

@@ -19,6 +19,7 @@ use charts::Beside;
 use eframe::egui::{self, ComboBox, Label, RichText, Ui};
 use ranges::Ranges;
 use results::{MapResults, system};
+use std::path::PathBuf;
 
 /// The charts take this part of the width.
 const CHARTS: f32 = 0.42;
@@ -77,11 +78,15 @@ impl Tuning {
         self.is_requested || self.results.as_ref().is_some_and(|results| results.end.is_none())
     }
 
-    /// Opens the dialog that saves, if there is something to save, or closes it. Returns whether it is
-    /// open.
-    pub fn show_save(&mut self, open: bool) -> bool {
-        self.save = (open && self.results.is_some()).then(save::SaveMapDialog::new);
+    /// Opens the dialog that saves, in a folder, if there is something to save. Returns whether it is open.
+    pub fn show_save(&mut self, folder: PathBuf) -> bool {
+        self.save = self.results.is_some().then(|| save::SaveMapDialog::new(folder));
         self.save.is_some()
+    }
+
+    /// Closes that dialog.
+    pub fn hide_save(&mut self) {
+        self.save = None;
     }
 
     /// Whether that dialog is open.

@@ -62,10 +62,9 @@ pub(super) struct SaveMapDialog {
 }
 
 impl SaveMapDialog {
-    /// The dialog for what is shown.
-    pub fn new() -> Self {
+    /// The dialog for what is shown, in a folder.
+    pub fn new(folder: PathBuf) -> Self {
         let what = TuningFile::Figure(SweepFigure::Map);
-        let folder = std::env::current_dir().unwrap_or_default();
         Self { what, folder, name: what.file_name(), is_ready: false }
     }
 

@@ -376,18 +376,10 @@ impl Items<'_> {
     /// Whether a curve has a point, or passes, in a rectangle of places.
     fn crosses(&self, [left, right]: [f64; 2], [bottom, top]: [f64; 2]) -> bool {
         let points = |series: &Series| self.stretches(&series.points);
-        self.plot.series.iter().flat_map(points).any(|stretch| {
-            let is_in =
-                |&[x, y]: &[f64; 2]| (left..=right).contains(&x) && (bottom..=top).contains(&y);
-            // Lines that are steeper than the rectangle is high leave no point in it.
-            let passes = |pair: &[[f64; 2]]| {
-                let [x, y] = [0, 1].map(|axis| {
-                    let ends = [pair[0][axis], pair[1][axis]];
-                    [ends[0].min(ends[1]), ends[0].max(ends[1])]
-                });
-                x[0] <= right && x[1] >= left && y[0] <= top && y[1] >= bottom
-            };
-            stretch.iter().any(is_in) || stretch.windows(2).any(passes)
+        self.plot.series.iter().flat_map(points).any(|mut stretch| {
+            // A curve of a single point is a line from that to itself.
+            stretch.extend(stretch.last().copied());
+            !within(&stretch, [left, bottom], [right, top]).is_empty()
         })
     }
 
@@ -536,6 +528,9 @@ mod tests {
         }
         assert!(within(&line, [5.0, 5.0], [6.0, 6.0]).is_empty());
         assert!(within(&line[..1], [0.0, 0.0], [1.0, 1.0]).is_empty());
+        // A point as a line to itself, inside and outside.
+        assert_eq!(within(&[[0.5, 1.0]; 2], [0.0, 0.0], [1.0, 1.0]), [[[0.5, 1.0]; 2]]);
+        assert!(within(&[[0.5, 1.5]; 2], [0.0, 0.0], [1.0, 1.0]).is_empty());
     }
 
     #[test]

@@ -47,7 +47,8 @@ const PREVIEW: egui::Vec2 = vec2(440.0, 400.0);
 /// The dialog while it is open.
 pub struct SaveDialog {
     what: What,
-    folder: PathBuf,
+    /// The folder of a name without one.
+    pub folder: PathBuf,
     name: String,
     unit: Unit,
     /// Its size, its text and its theme; the colours are those of the window.
@@ -100,7 +101,7 @@ impl SaveDialog {
         let frames = like.and_then(|view| view.frames);
         let mut dialog = Self {
             what,
-            folder: std::env::current_dir().unwrap_or_default(),
+            folder: PathBuf::new(),
             name: String::new(),
             unit: if figure.dpi == SCREEN_DPI { Unit::Pixels } else { Unit::Centimetres },
             figure,
