@@ -603,6 +603,7 @@ fn damping_is_for_sweeps_on_the_cpu() {
     refuse("--omega 0.9 --backend cuda", &["omega is 0.9; backend cuda has no damping"]);
     refuse("--omega 2", &["omega is 2; it must be above 0 and below 2"]);
     refuse("--omega=-0.5", &["omega is -0.5"]);
+    refuse("--omega much", &["'much'", "--omega", "it must be a number"]);
     refuse("--omega 0.9 --kernel spectral", &["with omega 0.9 it may be auto, fastest"]);
     let endless = "solve --shape 24x20 --tile 8 --k inf --omega 0.9";
     refused(&folder, endless, 2, &["k is inf; with omega 0.9 it must be at most 4096"]);
