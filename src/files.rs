@@ -360,6 +360,17 @@ mod tests {
     }
 
     #[test]
+    fn a_large_piece_is_brought_to_the_disk_in_parts() {
+        let file = tempfile::tempfile().unwrap();
+        let mut gradual = GradualFile { file, waits: true, unsynced: 0 };
+        let piece = vec![7; AT_ONCE + 5];
+        assert_eq!(gradual.write(&piece[..3]).unwrap(), 3);
+        assert_eq!(gradual.write(&piece).unwrap(), AT_ONCE - 3);
+        assert_eq!(gradual.unsynced, 0);
+        assert_eq!(gradual.file.metadata().unwrap().len(), AT_ONCE as u64);
+    }
+
+    #[test]
     fn a_failure_leaves_nothing_behind_and_nothing_changed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");

@@ -171,7 +171,7 @@ mod tests {
         spec.method.tile = vec![998];
         let plan = Planner::default().plan(&spec).unwrap();
         let need = MemoryNeed::of(&plan, &[FieldKind::Residual]);
-        assert!(need.bytes() > 6 * 1000 * 500 * 8);
+        assert!(need.bytes() > 5 * 1000 * 500 * 8);
         let said = need.check_against(0, Precision::F64).unwrap_err().to_string();
         assert!(said.contains(", the tiles at work "), "{said}");
     }
