@@ -47,6 +47,7 @@ pub fn reason(cause: &io::Error) -> String {
         io::ErrorKind::InvalidFilename => "the file name is not allowed",
         io::ErrorKind::FileTooLarge => "the file would be larger than is allowed here",
         io::ErrorKind::UnexpectedEof => "it ends too early",
+        io::ErrorKind::OutOfMemory => "there is too little memory for it",
         _ => {
             let text = cause.to_string();
             // The number of the error means nothing to users.
@@ -138,7 +139,9 @@ const AT_ONCE: usize = 16 << 20;
 
 impl Write for GradualFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
+        // A figure may come in one piece of gigabytes.
+        let most = if self.waits { AT_ONCE - self.unsynced } else { AT_ONCE };
+        let written = self.file.write(&bytes[..bytes.len().min(most)])?;
         self.unsynced += written;
         if self.waits && self.unsynced >= AT_ONCE {
             self.file.sync_data()?;
@@ -158,11 +161,13 @@ const UNFINISHED: &str = ".tilescope-";
 /// The unfinished files of this process.
 static UNFINISHED_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// An unfinished file in the list, until it is dropped.
-struct Unfinished(PathBuf);
+/// An unfinished file that [`remove_unfinished`] removes, until this is dropped.
+#[derive(Debug)]
+pub struct Unfinished(PathBuf);
 
 impl Unfinished {
-    fn new(path: &Path) -> Self {
+    /// Makes a file known.
+    pub fn new(path: &Path) -> Self {
         UNFINISHED_FILES.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
         Self(path.to_owned())
     }
@@ -352,6 +357,17 @@ mod tests {
         fs::write(&path, "‖r‖").unwrap();
         assert_eq!(read_text(&path, 10).unwrap(), "‖r‖");
         assert!(read_text(folder.path(), 10).unwrap_err().to_string().ends_with("a folder"));
+    }
+
+    #[test]
+    fn a_large_piece_is_brought_to_the_disk_in_parts() {
+        let file = tempfile::tempfile().unwrap();
+        let mut gradual = GradualFile { file, waits: true, unsynced: 0 };
+        let piece = vec![7; AT_ONCE + 5];
+        assert_eq!(gradual.write(&piece[..3]).unwrap(), 3);
+        assert_eq!(gradual.write(&piece).unwrap(), AT_ONCE - 3);
+        assert_eq!(gradual.unsynced, 0);
+        assert_eq!(gradual.file.metadata().unwrap().len(), AT_ONCE as u64);
     }
 
     #[test]

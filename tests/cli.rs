@@ -602,6 +602,7 @@ fn damping_is_for_sweeps() {
     };
     refuse("--omega 2", &["omega is 2; it must be above 0 and below 2"]);
     refuse("--omega=-0.5", &["omega is -0.5"]);
+    refuse("--omega much", &["'much'", "--omega", "it must be a number"]);
     refuse("--omega 0.9 --kernel spectral", &["with omega 0.9 it may be auto, fastest, shared"]);
     let on_cpu = "--omega 0.9 --backend cpu --kernel shared";
     refuse(on_cpu, &["kernel is shared; with omega 0.9 it may be auto, fastest"]);
@@ -1593,6 +1594,18 @@ fn options_without_effect_are_refused() {
         ("render --kind curves --slice z=3 -o a.png", "--slice", "curves"),
         ("render --at-cycle 3 --until 9 -o a.png", "--until", "heat-map"),
         ("render --absolute -o a.png", "--absolute", "scale log"),
+        ("render --kind profile --map viridis -o a.png", "--map", "profile"),
+        ("render --kind profile --shape 9x9x9 --slice z=3 -o a.png", "--slice", "profile"),
+        ("render --kind distance --map viridis -o a.png", "--map", "distance"),
+        ("render --kind distance --scale linear --absolute -o a.png", "--absolute", "distance"),
+        ("render --kind mean-tile --scale linear --absolute -o a.png", "--absolute", "mean-tile"),
+        ("render --kind mean-tile --shape 9x9x9 --slice z=3 -o a.png", "--slice", "mean-tile"),
+        ("render --kind probes --probe 1,1 --map viridis -o a.png", "--map", "probes"),
+        ("render --kind probes --probe 1,1 --range 0,1 -o a.png", "--range", "probes"),
+        ("render --kind volume --shape 9x9x9 --slice z=3 -o a.png", "--slice", "volume"),
+        ("render --kind curves --borders -o a.png", "--borders", "curves"),
+        ("render --kind edge-share --borders -o a.png", "--borders", "edge-share"),
+        ("render --kind distance --borders -o a.png", "--borders", "distance"),
         ("render --bare --borders -o a.png", "--borders", "bare-map"),
         ("render --bare --no-annotations -o a.png", "--no-annotations", "bare-map"),
         ("render --bare --font-size 9 -o a.png", "--font-size", "bare-map"),
@@ -1619,6 +1632,11 @@ fn options_without_effect_are_refused() {
         ("solve --matrix heat-1d --seed 3", "--seed", "--ordering random"),
         ("sweep --backend cuda --jobs 2 -o s.csv", "--jobs", "backend cuda"),
         ("sweep --measure time --jobs 2 -o s.csv", "--jobs", "--measure cycles"),
+        ("bench kernels --backend cuda --threads 2", "--threads", "backend cuda"),
+        ("bench kernels --kernel classic --k 4", "--k", "kernel classic"),
+        ("bench kernels --kernel classic --tile 8", "--tile", "kernel classic"),
+        ("bench matrices --backend cuda --threads 2", "--threads", "backend cuda"),
+        ("bench matrices --backend cpu --large graph", "--large", "backend cpu"),
     ] {
         refused(&folder, arguments, 2, &[option, place]);
     }

@@ -41,6 +41,24 @@ fn every_reader_answers_whatever_it_is_given() {
     }
 }
 
+/// A program of cargo-fuzz only calls its target, which is compiled here; it takes a nightly toolchain itself.
+#[test]
+fn every_target_has_its_program() {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let manifest = fs::read_to_string(fuzz.join("Cargo.toml")).unwrap();
+    for (name, _) in targets::TARGETS {
+        let function = name.replace('-', "_");
+        let listed = format!("name = \"{name}\"\npath = \"fuzz_targets/{function}.rs\"\n");
+        assert!(manifest.contains(&listed), "{name} is not in fuzz/Cargo.toml");
+        let program = fuzz.join("fuzz_targets").join(&function).with_extension("rs");
+        let program = fs::read_to_string(program).unwrap();
+        let call = format!("fuzz_target!(|bytes: &[u8]| targets::{function}(bytes));");
+        assert!(program.contains(&call), "{name}: {program}");
+    }
+    let programs = fs::read_dir(fuzz.join("fuzz_targets")).unwrap().count();
+    assert_eq!(programs, targets::TARGETS.len(), "a program has no target");
+}
+
 /// A short run of a fuzzer without a nightly toolchain: random changes of the corpora, for that many seconds
 /// per target. What fails is written to the folder of temporary files, and named.
 #[test]

@@ -162,7 +162,13 @@ pub struct CommonArgs {
 
     /// Damping of every sweep: u + ω (u_jacobi − u), above 0 and below 2 [default: 1]. It gains
     /// little: in 1D with 1024 points 0.999 takes 115,854 sweeps, 1 takes 128,760 and 0.6667 takes 173,608
-    #[arg(long, value_name = "OMEGA", help_heading = "Method", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "OMEGA",
+        help_heading = "Method",
+        value_parser = values::number,
+        allow_negative_numbers = true
+    )]
     omega: Option<f64>,
     /// Tiles of a wave of method hierarchical, which start from what the waves before them wrote in the same cycle;
     /// 1 is Gauss–Seidel's iteration of the tiles. On the CPU [default: all tiles]

@@ -38,7 +38,12 @@ pub(super) fn report_failure(error: &anyhow::Error) -> ExitCode {
 /// a file that is damaged, or does not fit this machine, is not.
 fn is_usage(error: &anyhow::Error) -> bool {
     match error.downcast_ref::<PlanError>() {
-        Some(PlanError::Input(_) | PlanError::Matrix(_) | PlanError::Memory(_)) => false,
+        Some(
+            PlanError::Input(_)
+            | PlanError::Matrix(_)
+            | PlanError::Memory(_)
+            | PlanError::NoRoom(_),
+        ) => false,
         Some(_) => true,
         None => {
             error.is::<UsageError>()

@@ -38,6 +38,16 @@ impl ListArgs {
         self.tile.clone().map_or_else(|| default.to_vec(), |PerAxisList(values)| values)
     }
 
+    /// The first of the options of tiles that is given: subiterations, overlaps and tile sizes.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--k", self.k.is_some()),
+            ("--overlap", self.overlap.is_some()),
+            ("--tile", self.tile.is_some()),
+        ];
+        given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+    }
+
     /// The kernels; `default` if there are none.
     pub fn kernel(&self, default: &[Kernel]) -> Vec<Kernel> {
         if self.kernel.is_empty() { default.to_vec() } else { self.kernel.clone() }

@@ -29,6 +29,7 @@ mod words;
 #[doc(hidden)]
 pub use values::refusals;
 
+use crate::grid::memory;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -81,6 +82,9 @@ Ctrl-C.";
 /// Parses the command line, runs the subcommand and returns the exit code of the process.
 #[must_use]
 pub fn main() -> ExitCode {
+    if let Err(error) = memory::prepare() {
+        return console::report_failure(&error.into());
+    }
     match Cli::try_parse() {
         Ok(cli) => dispatch(cli).unwrap_or_else(|error| console::report_failure(&error)),
         Err(error) => console::report_parse_error(&error),

@@ -250,8 +250,12 @@ const ALL_SWEEPS: &str = "18446744073709551615";
 const PRINT_DPI: f64 = 300.0;
 
 /// Bytes that drawing and encoding a figure takes for each of its pixels: RGBA as it is drawn, as it is
-/// saved, and compressed.
+/// saved, and compressed; of an animation once more, for the frame before.
 const BYTES_PER_PIXEL: u64 = 12;
+
+/// Bytes that a sample of the map in a figure takes: its value, its colour, and both as a compressed picture, as text in
+/// the figure, and decoded again to be drawn.
+const BYTES_PER_SAMPLE: u64 = 32;
 
 const CENTIMETRES_PER_INCH: f64 = 2.54;
 
@@ -286,10 +290,15 @@ impl Render {
             (true, _) => view.figure.size.map(u64::from).iter().product::<u64>(),
             (false, shape) => shape.points() as u64,
         };
+        let frames_at_once = if view.frames.is_some() { 2 } else { 1 };
         // One run after the other, but all of them before the first.
         for plan in std::iter::once(&first).chain(&plans) {
             let mut need = MemoryNeed::of(plan, &[view.field]);
-            need.add("the figure", pixels.saturating_mul(BYTES_PER_PIXEL));
+            need.add("the figure", pixels.saturating_mul(frames_at_once * BYTES_PER_PIXEL));
+            let shape = &plan.problem.shape;
+            let [across, down] = view.snapshot_request(0, shape).size(shape).map(|n| n as u64);
+            let samples = across.saturating_mul(down);
+            need.add("its map", samples.saturating_mul(BYTES_PER_SAMPLE));
             need.check(plan.precision)?;
         }
         let interrupt = Interrupt::install("interrupted; nothing was saved")?;
@@ -422,10 +431,11 @@ impl Render {
         for (option, is_given, is_used, instead) in [
             ("--field", self.field.is_some(), uses.field, "heat-map"),
             ("--scale", self.scale.is_some(), uses.field, "heat-map"),
-            ("--absolute", self.absolute, uses.field, "heat-map"),
-            ("--range", self.range.is_some(), uses.field || uses.inside, "heat-map"),
-            ("--map", self.map.is_some(), uses.field, "heat-map"),
-            ("--slice", self.slice.is_some(), uses.field, "heat-map"),
+            ("--absolute", self.absolute, uses.absolute, "heat-map"),
+            ("--range", self.range.is_some(), uses.range, "heat-map"),
+            ("--map", self.map.is_some(), uses.colours, "heat-map"),
+            ("--slice", self.slice.is_some(), uses.slice, "heat-map"),
+            ("--borders", self.borders, uses.borders, "heat-map"),
             ("--until", self.until.is_some(), view.goes_on(dim), "curves"),
             ("--probe", !self.probes.is_empty(), uses.probes, "probes"),
             ("--follow", self.follow.is_some(), uses.inside, "inside"),

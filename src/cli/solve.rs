@@ -7,8 +7,8 @@ use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
 use super::progress::Progress;
 use crate::clock::Instant;
-use crate::grid::Precision;
-use crate::grid::memory::human;
+use crate::grid::memory::{self, human};
+use crate::grid::{Precision, Shape};
 use crate::picture::{counted, grouped, method_title, percent, problem_title, rounded, seconds};
 use crate::problem;
 use crate::problem::matrix::{self, Analysis, BlockEntries};
@@ -71,6 +71,13 @@ pub struct Solve {
     save_on_interrupt: bool,
 }
 
+/// Arrays that saving the unknowns of a matrix takes: as they are solved for, and in the order of the matrix.
+const UNKNOWNS_TO_SAVE: usize = 2;
+
+/// Arrays beside the exact solution with which the error that is left is found: the iterate, the initial guess, and
+/// both and the solution without boundaries.
+const OF_ERROR_LEFT: usize = 5;
+
 impl Solve {
     /// Solves, saves and prints the summary.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
@@ -98,36 +105,43 @@ impl Solve {
         if self.save_matrix.is_some() {
             need.add("the matrix to save", plan.problem.matrix_bytes());
         }
+        if self.save_field.is_some() && plan.problem.operator.matrix().is_some() {
+            need.add("the unknowns to save", array_bytes(&plan.problem.shape, UNKNOWNS_TO_SAVE));
+        }
         need.check(plan.precision)?;
         let interrupt =
             Interrupt::install(format!("interrupted before the first cycle{}", self.unsaved()))?;
         let mut run = Run::new(&plan)?;
         let setup_seconds = begin.elapsed().as_secs_f64();
         run.find_all_norms(self.save_curve.is_some());
-        let is_whole = match self.save_on_interrupt {
-            true => interrupt.complete(|| self.advance(&mut run, interrupt))?,
-            false => self.advance(&mut run, interrupt)?,
-        };
+        match self.save_on_interrupt {
+            // Without a gap: what comes between the last cycle and the files is completed, too.
+            true => interrupt.complete(|| self.solve(&mut run, setup_seconds, interrupt)),
+            false => self.solve(&mut run, setup_seconds, interrupt),
+        }
+    }
+
+    /// Makes the cycles, prints the summary, and saves what was asked for.
+    fn solve(
+        &self,
+        run: &mut Run,
+        setup_seconds: f64,
+        interrupt: Interrupt,
+    ) -> anyhow::Result<ExitCode> {
+        let is_whole = self.advance(run, interrupt)?;
         if !is_whole && !self.save_on_interrupt {
-            print_note(&self.interrupted(&run));
+            print_note(&self.interrupted(run));
             return Ok(ExitCode::from(INTERRUPTED));
         }
         run.settle()?;
         // The numbers first: they are not lost where saving fails.
-        let summary = Summary::of(&run, setup_seconds)?;
-        let printed = print(&if self.json { summary.json()? } else { summary.text(&run) });
-        let code = if is_whole { exit_code(&run) } else { INTERRUPTED };
+        let summary = Summary::of(run, setup_seconds)?;
+        let printed = print(&if self.json { summary.json()? } else { summary.text(run) });
+        let code = if is_whole { exit_code(run) } else { INTERRUPTED };
         let ended = "interrupted while saving: a file is complete or was not written";
-        match self.save_on_interrupt {
-            true => {
-                interrupt.ends_with(ended);
-                interrupt.complete(|| self.save(&run))?;
-            }
-            false => {
-                interrupt.ends_with(format!("{ended} (--save-on-interrupt completes all)"));
-                self.save(&run)?;
-            }
-        }
+        let how = if self.save_on_interrupt { "" } else { " (--save-on-interrupt completes all)" };
+        interrupt.ends_with(format!("{ended}{how}"));
+        self.save(run)?;
         printed?;
         Ok(ExitCode::from(code))
     }
@@ -235,15 +249,22 @@ fn above_rounding(plan: &Plan) -> &'static str {
 }
 
 /// How much of the error a run left at its end; `None` where it has not come to one, or the exact solution is
-/// unknown or takes long.
+/// unknown or takes long or too much memory.
 fn error_left(run: &Run) -> Option<f64> {
     let problem = &run.plan().problem;
     let has_ended = !matches!(run.outcome()?, Outcome::Diverged(_));
     if !has_ended || !problem::is_exact_cheap(problem) {
         return None;
     }
+    let arrays = problem::exact_arrays(problem) + OF_ERROR_LEFT;
+    memory::check(&problem.shape, arrays, Precision::F64).ok()?;
     let exact = problem::exact(problem, &AtomicBool::new(false)).ok()?;
     problem::error_left(problem, &run.solver().solution().ok()?, &exact)
+}
+
+/// Bytes of that many arrays of `f64`.
+fn array_bytes(shape: &Shape, count: usize) -> u64 {
+    (shape.stored() as u64).saturating_mul((count * size_of::<f64>()) as u64)
 }
 
 /// Saves the matrix of a plan in its own order.

@@ -10,6 +10,7 @@ use super::progress::Progress;
 use super::values;
 use crate::clock::Instant;
 use crate::grid::Precision;
+use crate::grid::memory::{self, human};
 use crate::picture::{
     Drawing, FigureFile, FigureSpec, Layer, MapValue, SweepData, SweepFigure, SweepView, counted,
     rounded, save_figure, sweep_svg,
@@ -59,8 +60,8 @@ pub struct Sweep {
         default_value = "time,cycles"
     )]
     measure: Vec<Measure>,
-    /// Settings whose cycles are counted concurrently on the CPU; 0 for one per core. Times are always
-    /// measured one after the other
+    /// Settings whose cycles are counted concurrently on the CPU; 0 for one per core, as far as they fit into memory.
+    /// Times are always measured one after the other
     #[arg(
         long,
         value_name = "N",
@@ -122,6 +123,7 @@ impl Sweep {
         outputs::check(&outputs, &self.common.inputs(&spec.run))?;
         let mut sweep = run::Sweep::new(spec).map_err(usage)?;
         print_gpu_notes_of(&mut sweep)?;
+        let jobs = self.jobs(&mut sweep)?;
         let mut done = Vec::new();
         let (table, rows) = if self.resume {
             SweepTable::resume(&self.output, |rows| sweep.resume(rows).map(|known| done = known))?
@@ -132,7 +134,7 @@ impl Sweep {
             "interrupted; {} keeps the settings that are measured, and --resume continues",
             self.output.display()
         ))?;
-        let mut measurement = Measurement { table, rows, jobs: self.jobs(&sweep) };
+        let mut measurement = Measurement { table, rows, jobs };
         let times = sweep.spec().measures(Measure::Time);
         let is_new = done.len() < sweep.cells().len();
         let is_probed = !times || !is_new || sweep.probe(interrupt.should_stop())?;
@@ -203,15 +205,42 @@ impl Sweep {
         Err(UsageError(format!("--jobs has no effect {why}")))
     }
 
-    /// Settings whose cycles are counted at once; one on a GPU.
-    fn jobs(&self, sweep: &run::Sweep) -> usize {
+    /// Settings whose cycles are counted at once; one on a GPU. One per core means as many of them as fit into memory;
+    /// a number that does not fit is refused.
+    fn jobs(&self, sweep: &mut run::Sweep) -> anyhow::Result<usize> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        match (sweep.outline().backend, self.jobs) {
+        let jobs = match (sweep.outline().backend, self.jobs) {
             (run::Backend::Cuda, _) => 1,
             (_, 0) => cores,
             (_, jobs) => jobs,
+        };
+        if jobs == 1 || !sweep.spec().measures(Measure::Cycles) {
+            return Ok(jobs);
         }
+        let (need, available) = (sweep.counting_need()?, memory::available());
+        let fitting = need.fitting(jobs, available);
+        if fitting < jobs && self.jobs > 0 {
+            return Err(TooManyJobs { jobs, fitting, needed: need.bytes(jobs), available }.into());
+        }
+        if fitting < jobs {
+            let settings = counted(fitting as u64, "setting");
+            print_note(&format!("{settings} counted at a time: more do not fit into memory"));
+        }
+        Ok(fitting)
     }
+}
+
+/// More settings at a time than fit into memory.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "--jobs {jobs} needs {} of memory for the settings that are counted at a time; {} is free: use --jobs {fitting}",
+    human(*.needed), human(*.available)
+)]
+struct TooManyJobs {
+    jobs: usize,
+    fitting: usize,
+    needed: u64,
+    available: u64,
 }
 
 /// An invalid sweep is wrong usage; one that cannot run on this machine is a failure.

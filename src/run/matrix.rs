@@ -1,13 +1,13 @@
 //! Sparse matrices of a run: their description, and the problems that are made of it.
 
 use super::initial_guess::InitialGuess;
-use super::plan::{PlanError, Planner, RadiusCell, constant_guess};
+use super::plan::{PlanError, Planner, RadiusCell, constant_guess, power_iteration};
 use super::spec::{Backend, ProblemKind, ProblemSpec, RunSpec};
-use crate::grid::Shape;
+use crate::grid::{Shape, memory};
 use crate::problem::matrix::{
     Generated, Graph, Ordering, read_matrix, read_rows, read_vector, shuffled, tiles,
 };
-use crate::problem::{Boundary, Csr, Operator, Problem, Source, SpectralRadius, input};
+use crate::problem::{Boundary, Csr, Operator, Problem, Source, input};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -111,6 +111,7 @@ impl MatrixSpec {
                 let refuse = || {
                     super::plan::value("matrix", self.source.display(), "it has too many points")
                 };
+                memory::check_bytes("the matrix of this grid", plan.problem.matrix_bytes())?;
                 return plan.problem.as_matrix().ok_or_else(refuse);
             }
         };
@@ -185,12 +186,15 @@ impl Matrices {
                 let not_dominant =
                     problem.operator.matrix().filter(|_| !problem.operator.is_dominant());
                 if let Some(matrix) = not_dominant {
-                    _ = radius.set(Some(SpectralRadius::of_matrix(matrix)));
+                    _ = radius.set(power_iteration(&problem.shape, matrix));
                 }
                 (Arc::new(problem), radius)
             }
         };
         self.loaded = Some((unordered, Arc::clone(&loaded), Arc::clone(&jacobi_radius)));
+        if matrix.ordering != Ordering::Natural {
+            memory::check_bytes("putting the rows in order", ordering_bytes(&loaded))?;
+        }
         let order = order(spec, matrix, &loaded, block)?;
         let problem = order
             .as_deref()
@@ -228,6 +232,17 @@ fn vector(path: &Path, shape: &Shape) -> Result<Source, PlanError> {
         input::load_array(path, shape)?
     };
     Ok(Source::Array(values))
+}
+
+/// Bytes that putting the rows of a problem in another order takes at most: the graph of its matrix, the search in it,
+/// and its numbers in their new order.
+fn ordering_bytes(problem: &Problem) -> u64 {
+    /// Of a row: its place and its row before, what the search keeps of it, the right-hand side and the initial guess.
+    const OF_ROW: u64 = 2 * 4 + 64 + 2 * 8;
+    let rows = problem.shape.nx() as u64;
+    let of_matrix = |matrix: &Arc<Csr>| Graph::bytes(matrix).saturating_add(matrix.bytes());
+    let of_matrix = problem.operator.matrix().map_or(0, of_matrix);
+    of_matrix.saturating_add(rows.saturating_mul(OF_ROW))
 }
 
 /// The order of the rows; `None` for that of the matrix.

@@ -54,11 +54,11 @@ pub use spec::{
     RunSpec, SpecError, StopRule, StopSpec, TOLERANCE, VERSION,
 };
 pub use sweep::{
-    ClassicBaseline, CostPrediction, CountOutcome, CycleCache, CycleCount, CyclePrediction,
-    CycleTime, Cycles, MOST_SETTINGS, Measure, MeasureError, PerAxis, Pyramid, RowMismatch,
-    RowOutcome, SLOW, Setting, ShouldStop, Sweep, SweepCell, SweepError, SweepOutline, SweepRow,
-    SweepSpec, SweepTable, SweepTableError, by_predicted_cost, parse_numbers, parse_per_axis,
-    parse_subiterations, pyramid_seconds, sweep_command_line,
+    ClassicBaseline, CostPrediction, CountOutcome, CountingNeed, CycleCache, CycleCount,
+    CyclePrediction, CycleTime, Cycles, MOST_SETTINGS, Measure, MeasureError, PerAxis, Pyramid,
+    RowMismatch, RowOutcome, SLOW, Setting, ShouldStop, Sweep, SweepCell, SweepError, SweepOutline,
+    SweepRow, SweepSpec, SweepTable, SweepTableError, by_predicted_cost, parse_numbers,
+    parse_per_axis, parse_subiterations, pyramid_seconds, sweep_command_line,
 };
 pub(crate) use toml_message::toml_message;
 pub use tuner::{SweepEnd, Tuner, TunerEvent};

@@ -7,12 +7,12 @@ use super::spec::{
     BLOCK_SIZES, Backend, MOST_SWEEPS, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule,
     StopSpec,
 };
-use crate::grid::memory::{self, OutOfMemory};
+use crate::grid::memory::{self, NoRoom, OutOfMemory};
 use crate::grid::{Geometry, Precision, Shape, ShapeError, Slice, Tiling, TilingError};
 use crate::problem::input::{self, InputError};
 use crate::problem::matrix::MarketError;
 use crate::problem::{
-    Boundary, Conductivity, Diffusion, HEAT, HotBoxError, Jump, Operator, Problem, Source,
+    Boundary, Conductivity, Csr, Diffusion, HEAT, HotBoxError, Jump, Operator, Problem, Source,
     SpectralRadius, Stencil, StencilError, hot_axes, hot_points,
 };
 use crate::solver::cuda::Device;
@@ -84,6 +84,9 @@ pub enum PlanError {
     /// A shape that does not fit into this machine.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
+    /// A matrix that does not fit into this machine, or not while it is put in order.
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
     /// An invalid tile or overlap.
     #[error(transparent)]
     Tiling(#[from] TilingError),
@@ -354,6 +357,12 @@ impl Planner {
     }
 }
 
+/// The spectral radius of a matrix, found with two vectors; `None` where they do not fit into memory.
+pub(super) fn power_iteration(shape: &Shape, matrix: &Csr) -> Option<SpectralRadius> {
+    memory::check(shape, 2, Precision::F64).ok()?;
+    Some(SpectralRadius::of_matrix(matrix))
+}
+
 impl Plan {
     /// Sweeps that a cycle makes.
     pub fn sweeps_per_cycle(&self) -> u64 {
@@ -400,13 +409,13 @@ impl Plan {
     }
 
     /// The spectral radius of Jacobi's iteration, damped where the run is. The first call takes up to a second for a
-    /// matrix, and up to 0.3 s for coefficients per point; `None` where that does not suffice.
+    /// matrix, and up to 0.3 s for coefficients per point; `None` where that does not suffice, or memory does not.
     pub fn spectral_radius(&self) -> Option<SpectralRadius> {
         let Problem { shape, operator, .. } = &*self.problem;
         self.jacobi_radius.get_or_init(|| match operator {
             Operator::Stencil(_) => None,
             Operator::PerPoint(rows) => SpectralRadius::of_diffusion(rows, shape),
-            Operator::Csr(matrix) => Some(SpectralRadius::of_matrix(matrix)),
+            Operator::Csr(matrix) => power_iteration(shape, matrix),
         });
         self.known_radius()
     }

@@ -15,6 +15,15 @@ fn in_plain_words(message: &str) -> String {
             return format!("it is {}; it must be {}", value(found), kind(expected));
         }
     }
+    if let Some((_, expected)) =
+        message.strip_prefix("invalid length ").and_then(|rest| rest.split_once(", expected "))
+    {
+        return format!("it has too few or too many values; it must be {}", kind(expected));
+    }
+    // Which kinds are allowed, only the program knows.
+    if message.starts_with("data did not match any variant of untagged enum ") {
+        return "its value is of a kind that is not allowed here".to_owned();
+    }
     for (start, what) in [("unknown field ", "key"), ("unknown variant ", "value")] {
         if let Some((found, known)) =
             message.strip_prefix(start).and_then(|rest| rest.split_once(", "))
@@ -39,22 +48,43 @@ fn in_plain_words(message: &str) -> String {
 
 /// A value, such as `string "many"`, without its type.
 fn value(found: &str) -> &str {
-    let after = found.find([' ']).map(|at| found[at..].trim().trim_matches('`'));
-    after.filter(|value| !value.is_empty()).unwrap_or(found)
+    match found {
+        "map" => return "a table of keys",
+        "sequence" => return "a list",
+        _ => {}
+    }
+    let types = ["string ", "integer ", "floating point ", "boolean ", "character "];
+    let value = types.iter().find_map(|name| found.strip_prefix(name)).unwrap_or(found);
+    value.trim_matches('`')
 }
 
 /// What a type of the program is to people.
-fn kind(expected: &str) -> &str {
-    match expected {
+fn kind(expected: &str) -> String {
+    let count = ["an array of length ", "a tuple of size "];
+    if let Some(count) = count.iter().find_map(|start| expected.strip_prefix(start)) {
+        return format!("a list of {count} values");
+    }
+    // The types are followed by their names.
+    let starts = |kinds: &[&str]| kinds.iter().any(|kind| expected.starts_with(kind));
+    if starts(&["struct "]) {
+        return "a table of keys".to_owned();
+    }
+    if starts(&["enum ", "variant identifier"]) {
+        return "a name in quotes".to_owned();
+    }
+    if starts(&["tuple ", "newtype ", "unit "]) {
+        return "a value of another kind".to_owned();
+    }
+    let plain = match expected {
         "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, at least 0",
         "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
         "f32" | "f64" => "a number",
         "a boolean" => "true or false",
         "a sequence" => "a list, such as [32]",
         "a string" => "a text in quotes",
-        other if other.starts_with("struct ") => "a table of keys",
         other => other,
-    }
+    };
+    plain.to_owned()
 }
 
 #[cfg(test)]
@@ -76,7 +106,27 @@ mod tests {
                 "invalid type: integer `3`, expected a sequence",
                 "it is 3; it must be a list, such as [32]",
             ),
-            ("invalid type: map, expected f64", "it is map; it must be a number"),
+            ("invalid type: map, expected f64", "it is a table of keys; it must be a number"),
+            (
+                "invalid type: floating point `1.5`, expected u64",
+                "it is 1.5; it must be a whole number, at least 0",
+            ),
+            (
+                "invalid type: string \"a b\", expected struct ProblemSpec",
+                "it is \"a b\"; it must be a table of keys",
+            ),
+            (
+                "invalid type: integer `3`, expected enum Precision",
+                "it is 3; it must be a name in quotes",
+            ),
+            (
+                "invalid length 1, expected an array of length 2",
+                "it has too few or too many values; it must be a list of 2 values",
+            ),
+            (
+                "data did not match any variant of untagged enum Either",
+                "its value is of a kind that is not allowed here",
+            ),
             (
                 "unknown field `overlapp`, expected one of `k`, `overlap`",
                 "there is no key overlapp; choose from k, overlap",

@@ -27,7 +27,7 @@ mod subiterations;
 mod unavailable;
 
 pub use bank_conflicts::BankConflicts;
-pub use cpu::{Followed, Inside, NextCycle, on_cpu};
+pub use cpu::{Followed, Inside, NextCycle, on_cpu, system_bytes, working_bytes};
 pub use error::SolverError;
 pub use height::{Height, HeightError};
 pub use kernel::{DeviceInfo, Footprint, Kernel};

@@ -13,6 +13,10 @@ pub const INPUT_OUTPUT: &str = "5";
 pub const DISK_FULL: &str = "28";
 const READ_ONLY: &str = "30";
 
+/// The faults of a file that is written beside its place: it cannot even be begun.
+const CREATIONS: [(&str, &str); 3] =
+    [("create", DISK_FULL), ("create", INPUT_OUTPUT), ("create", READ_ONLY)];
+
 /// The faults that end a command. A write that is cut short does not: it is continued.
 const FAULTS: [(&str, &str); 6] = [
     ("write", DISK_FULL),
@@ -110,7 +114,7 @@ pub fn each_operation_fails_whole(
     let (output, _) = run(folder.path(), "none,0,0");
     assert!(output.status.success(), "{what}: {output:?}");
     let whole = fs::read(&path).unwrap();
-    for (operation, error) in FAULTS {
+    for (operation, error) in FAULTS.into_iter().chain(CREATIONS) {
         let faults = each_fault(operation, error, |fault| {
             fs::write(&path, "old").unwrap();
             let (output, has_failed) = run(folder.path(), fault);
@@ -152,7 +156,9 @@ fn figures_are_whole_or_not_there() {
     fails_whole(&format!("render {SMALL} --kind curves -o"), "a.pdf");
     fails_whole(&format!("render {SMALL} --kind curves -o"), "a.csv");
     fails_whole(&format!("render {SMALL} --bare -o"), "b.png");
-    fails_whole(&format!("render {SMALL} --kind mean-tile -o"), "m.csv");
+    for kind in ["mean-tile", "profile", "distance", "heat-map", "runs"] {
+        fails_whole(&format!("render {SMALL} --kind {kind} -o"), "m.csv");
+    }
 }
 
 /// The table of the sweep is another file, which may have a row or all of them.
@@ -185,7 +191,7 @@ fn figures_of_sweeps_are_whole_or_not_there() {
 /// The template of a lesson replaces no file.
 #[test]
 fn a_new_lesson_is_whole_or_not_there() {
-    for (operation, error) in FAULTS {
+    for (operation, error) in FAULTS.into_iter().chain(CREATIONS) {
         let faults = each_fault(operation, error, |fault| {
             let folder = tempfile::tempdir().unwrap();
             let (output, has_failed) = faulty(folder.path(), "lesson --new a.md", fault);
@@ -213,6 +219,61 @@ fn records_of_benchmarks_are_whole_or_not_there() {
         "bench kernels --backend cpu --kernel classic --shape 8x8 --repeats 1 -o",
         "record.md",
     );
+    // They measure for seconds, and publish in the same way: the first operation of each kind fails.
+    for bench in [
+        "paper --backend cpu --only table-3 --shrink 64 --quick --repeats 1",
+        "matrices --backend cpu --matrix poisson-12x12 --tile 16 --k 2 --repeats 1",
+    ] {
+        let arguments = format!("bench {bench} -o record.md");
+        for operation in ["write", "fsync", "rename", "create"] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join("record.md"), "old").unwrap();
+            let fault = format!("{operation},1,{INPUT_OUTPUT}");
+            let (output, has_failed) = faulty(folder.path(), &arguments, &fault);
+            assert!(has_failed, "{arguments}: no {operation} was made to fail");
+            let case = format!("{arguments}, {fault}");
+            assert_old_file_is_whole(folder.path(), "record.md", &output, &case);
+        }
+    }
+}
+
+/// Neither the table of a sweep nor its figure can be begun.
+#[test]
+fn a_sweep_whose_files_cannot_be_created_says_so() {
+    let sweep = "sweep --shape 24x20 --k 1,2 --tile 8 --measure cycles -o s.csv --plot p.svg";
+    for (operation, error) in CREATIONS {
+        let mut said_of = Vec::new();
+        each_fault(operation, error, |fault| {
+            let folder = tempfile::tempdir().unwrap();
+            let (output, has_failed) = faulty(folder.path(), sweep, fault);
+            let said = String::from_utf8_lossy(&output.stderr);
+            if has_failed {
+                assert_eq!(output.status.code(), Some(1), "{fault}: {said}");
+                let files = fs::read_dir(folder.path()).unwrap().count();
+                // The table, if it could be created.
+                assert_eq!(files, said_of.len(), "{fault}: {said}");
+                let named = ["s.csv", "p.svg"];
+                let is_of = |name: &&str| said.contains(&format!("cannot write {name}: "));
+                said_of.extend(named.into_iter().filter(is_of));
+            }
+            has_failed
+        });
+        assert_eq!(said_of, ["s.csv", "p.svg"], "{operation}, {error}");
+    }
+}
+
+/// Without a display the default experiment begins with its folder.
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for error in [DISK_FULL, INPUT_OUTPUT, READ_ONLY] {
+        let (output, has_failed) = faulty(folder.path(), "", &format!("mkdir,1,{error}"));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(has_failed && output.status.code() == Some(1), "{error}: {said}");
+        assert!(said.contains("cannot write tilescope-out: "), "{error}: {said}");
+        assert!(!said.contains("os error"), "{error}: {said}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{error}: {said}");
+    }
 }
 
 /// Of several files each is the old one or the new one.

@@ -1,10 +1,11 @@
-//! Disks that fail: whatever a command was to write, an old file stays whole, nothing unfinished is left, the
-//! exit code is 1, and one sentence says why.
+//! Disks that fail, and memory that does not suffice: whatever a command was to do, an old file stays whole, nothing
+//! unfinished is left, the exit code is 1, and one sentence says why.
 
 #![cfg(target_os = "linux")]
 
 mod full_disk;
 mod injected;
+mod little_memory;
 #[cfg(feature = "gui")]
 mod settings;
 mod window;

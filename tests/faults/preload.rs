@@ -1,13 +1,14 @@
 //! A library that is loaded before the C library and makes one operation on files fail.
 //!
-//! `FAULT` is `OPERATION,N,ERROR`: the N-th `write`, `fsync`, `truncate` or `rename` fails with this error number, or
-//! with `short` writes half of what it was given, as the system may. Only writes to files are counted, not
-//! those to pipes. The file that `FAULT_MARK` names is created once that has happened.
+//! `FAULT` is `OPERATION,N,ERROR`: the N-th `write`, `fsync`, `truncate`, `rename`, `create` or `mkdir` fails with this
+//! error number, or with `short` writes half of what it was given, as the system may. Only writes to files are counted,
+//! not those to pipes, and only files that are created, not those that are there. The file that `FAULT_MARK` names is created once that has happened.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
 use std::fs::File;
 use std::mem::{self, ManuallyDrop};
 use std::os::fd::FromRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -169,4 +170,46 @@ pub unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int
     type Rename = unsafe extern "C" fn(*const c_char, *const c_char) -> c_int;
     // SAFETY: this is the type of `rename`, and the arguments are the caller's.
     unsafe { mem::transmute::<*mut c_void, Rename>(original(c"rename"))(from, to) }
+}
+
+/// Whether opening a path in this way makes a file that was not there.
+///
+/// # Safety
+/// `path` is a text of C.
+unsafe fn is_created(path: *const c_char, flags: c_int) -> bool {
+    /// `O_CREAT` of Linux.
+    const CREATE: c_int = 0o100;
+    // SAFETY: the caller's.
+    let path = unsafe { CStr::from_ptr(path) };
+    flags & CREATE != 0 && std::fs::symlink_metadata(OsStr::from_bytes(path.to_bytes())).is_err()
+}
+
+/// # Safety
+/// As `open64` of the C library, whose third argument is there wherever it is read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    // SAFETY: `path` is the caller's.
+    if fault().is_some()
+        && unsafe { is_created(path, flags) }
+        && let Some(error) = strikes("create").and_then(|fault| fault.error)
+    {
+        set_error(error);
+        return -1;
+    }
+    type Open = unsafe extern "C" fn(*const c_char, c_int, ...) -> c_int;
+    // SAFETY: this is the type of `open64`, and the arguments are the caller's.
+    unsafe { mem::transmute::<*mut c_void, Open>(original(c"open64"))(path, flags, mode) }
+}
+
+/// # Safety
+/// As `mkdir` of the C library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mkdir(path: *const c_char, mode: c_uint) -> c_int {
+    if let Some(error) = strikes("mkdir").and_then(|fault| fault.error) {
+        set_error(error);
+        return -1;
+    }
+    type Make = unsafe extern "C" fn(*const c_char, c_uint) -> c_int;
+    // SAFETY: this is the type of `mkdir`, and the arguments are the caller's.
+    unsafe { mem::transmute::<*mut c_void, Make>(original(c"mkdir"))(path, mode) }
 }

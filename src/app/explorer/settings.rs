@@ -8,7 +8,7 @@ use crate::app::state::scale::Scale;
 use crate::app::state::session::Session;
 use crate::files::{FileError, create_folder, read_text, rename, write_atomically};
 use crate::picture::ColourMap;
-use crate::run::FieldKind;
+use crate::run::{FieldKind, toml_message};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -123,7 +123,7 @@ impl Settings {
         struct Version {
             version: Option<u32>,
         }
-        let message = |error: toml::de::Error| error.message().trim().replace('\n', " ");
+        let message = |error: toml::de::Error| toml_message(&error).trim().replace('\n', " ");
         let Version { version } = toml::from_str(text).map_err(message)?;
         if let Some(version) = version.filter(|&version| version > VERSION) {
             return Err(format!("its version is {version}; this program knows up to {VERSION}"));

@@ -1,13 +1,13 @@
 //! `tilescope bench kernels`: the kernel comparison.
 
-use super::super::console::{FAILED, print_note};
+use super::super::console::{FAILED, UsageError, print_note};
 use super::super::lists::ListArgs;
 use super::super::progress::Progress;
 use super::super::values::{self, Axes};
 use super::frames;
 use super::machine::Machine;
 use super::measure::{self, Row, row};
-use super::output::{Output, backends};
+use super::output::{Output, backends, check_threads};
 use super::record::Record;
 use crate::cli::gpu_notes::print_gpu_notes;
 use crate::grid::Precision;
@@ -144,6 +144,7 @@ impl Kernels {
     /// Times every setting, prints the tables and saves them.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         self.output.check()?;
+        self.check_options()?;
         let backends = backends(&self.backend)?;
         let mut planner = Planner::default();
         let specs = backends.iter().flat_map(|&backend| self.specs(backend, backends.len() > 1));
@@ -188,6 +189,19 @@ impl Kernels {
         }
         self.output.publish(&Record::new(first, self.repeats, Machine::here(opened), rows))?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Refuses options that change nothing of what is measured.
+    fn check_options(&self) -> Result<(), UsageError> {
+        check_threads(self.threads, &self.backend)?;
+        let classic = Kernel::compared(MethodName::Classic);
+        let has_tiles = self.lists.kernel(&[Kernel::AUTO]).iter().any(|it| !classic.contains(it));
+        match self.lists.given().filter(|_| !has_tiles) {
+            Some(option) => Err(UsageError(format!(
+                "{option} has no effect on kernel classic, which has no tiles; name another with --kernel"
+            ))),
+            None => Ok(()),
+        }
     }
 
     fn measure(

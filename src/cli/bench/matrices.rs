@@ -1,11 +1,11 @@
 //! `tilescope bench matrices`: the kernels for sparse matrices, compared.
 
-use super::super::console::{FAILED, print_note};
+use super::super::console::{FAILED, UsageError, print_note};
 use super::super::progress::Progress;
 use super::super::values;
 use super::machine::Machine;
 use super::measure::{self, Row, Timing, row};
-use super::output::{Formats, Output, backends};
+use super::output::{Formats, Output, backends, check_threads};
 use super::table::{Table, csv, known, percent};
 use crate::cli::gpu_notes::print_gpu_notes;
 use crate::grid::Precision;
@@ -132,6 +132,11 @@ impl Matrices {
     /// Times every kernel, prints the table and saves it.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         self.output.check()?;
+        check_threads(self.threads, &self.backend)?;
+        if self.large.is_some() && self.backend == [Backend::Cpu] {
+            let why = "--large has no effect with backend cpu; its bandwidth is measured on a GPU";
+            return Err(UsageError(why.to_owned()).into());
+        }
         let backends = backends(&self.backend)?;
         let mut planner = Planner::default();
         let mut lines: Vec<Line> = Vec::new();

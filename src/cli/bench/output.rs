@@ -1,6 +1,6 @@
 //! What all benchmarks have in common: where a record goes, and which back ends are measured.
 
-use super::super::console::{print, print_note};
+use super::super::console::{UsageError, print, print_note};
 use super::super::outputs;
 use crate::files;
 use crate::run::Backend;
@@ -54,6 +54,15 @@ impl Output {
         }
         printed
     }
+}
+
+/// Refuses threads of the CPU where only GPUs are measured.
+pub(super) fn check_threads(threads: usize, requested: &[Backend]) -> Result<(), UsageError> {
+    let is_gpu_only = !requested.is_empty() && requested.iter().all(|it| *it == Backend::Cuda);
+    if threads == 0 || !is_gpu_only {
+        return Ok(());
+    }
+    Err(UsageError("--threads has no effect with backend cuda; it is for backend cpu".to_owned()))
 }
 
 /// The back ends to measure: `requested`; if that is empty or `auto`, the GPU and the CPU, or the CPU alone

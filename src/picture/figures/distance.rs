@@ -7,7 +7,7 @@ use crate::picture::draw::drawing::Drawing;
 use crate::picture::figures::titles::Titles;
 use crate::picture::plot::description::{Band, Plot, PlotAxis, Series};
 use crate::picture::view::error::ViewError;
-use crate::picture::view::kind::{FigureKind, FigureType};
+use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
 use crate::run::{self, CsvTable, FieldKind, Snapshot, SnapshotRequest};
 use crate::solver::AtDistance;
@@ -39,6 +39,10 @@ impl FigureType for Distance {
 
     fn file_stem(&self, field: FieldKind) -> String {
         format!("{}-by-distance", field.name())
+    }
+
+    fn uses(&self) -> Uses {
+        Uses { field: true, range: true, ..Uses::default() }
     }
 
     fn request(&self, _: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {

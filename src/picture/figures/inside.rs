@@ -56,7 +56,7 @@ impl FigureType for InsideCycle {
     }
 
     fn uses(&self) -> Uses {
-        Uses { inside: true, ..Uses::default() }
+        Uses { inside: true, range: true, ..Uses::default() }
     }
 
     fn request(&self, view: &ViewSpec, shape: &Shape, request: &mut SnapshotRequest) {

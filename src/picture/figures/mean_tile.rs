@@ -10,7 +10,7 @@ use crate::picture::figures::titles::Titles;
 use crate::picture::plot::description::{Plot, PlotAxis, Series, VerticalLines};
 use crate::picture::plot::heat_map::{HeatMapFigure, MapAxis, Panel};
 use crate::picture::view::error::ViewError;
-use crate::picture::view::kind::{FigureKind, FigureType};
+use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
 use crate::run::{self, CsvTable, FieldKind, Snapshot, SnapshotRequest};
 
@@ -41,6 +41,10 @@ impl FigureType for MeanTile {
 
     fn file_stem(&self, _: FieldKind) -> String {
         "mean-tile".to_owned()
+    }
+
+    fn uses(&self) -> Uses {
+        Uses { absolute: false, slice: false, ..Uses::MAP }
     }
 
     fn request(&self, _: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {

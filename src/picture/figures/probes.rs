@@ -46,7 +46,7 @@ impl FigureType for Probes {
     }
 
     fn uses(&self) -> Uses {
-        Uses { field: true, probes: true, ..Uses::default() }
+        Uses { field: true, absolute: true, probes: true, ..Uses::default() }
     }
 
     fn is_over_cycles(&self) -> bool {

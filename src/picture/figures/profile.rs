@@ -47,7 +47,7 @@ impl FigureType for Profile {
     }
 
     fn uses(&self) -> Uses {
-        Uses { field: true, cut: true, ..Uses::default() }
+        Uses { cut: true, colours: false, slice: false, ..Uses::MAP }
     }
 
     fn beside(&self) -> [usize; 2] {

@@ -48,7 +48,7 @@ impl FigureType for Slices {
     }
 
     fn uses(&self) -> Uses {
-        Uses { field: true, through: true, ..Uses::default() }
+        Uses { through: true, ..Uses::MAP }
     }
 
     fn size(&self) -> [u32; 2] {

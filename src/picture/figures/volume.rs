@@ -48,7 +48,7 @@ impl FigureType for VolumeFigure {
     }
 
     fn uses(&self) -> Uses {
-        Uses { field: true, camera: true, ..Uses::default() }
+        Uses { camera: true, slice: false, ..Uses::MAP }
     }
 
     fn request(&self, _: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {

@@ -54,7 +54,8 @@ pub(super) fn packet(texts: &[(&str, String)]) -> String {
 /// # Errors
 /// What is wrong with it.
 pub(super) fn of_svg(svg: &str) -> Result<Texts, String> {
-    let document = Document::parse(svg).map_err(|error: roxmltree::Error| error.to_string())?;
+    let damaged = |error: roxmltree::Error| format!("line {} is not valid XML", error.pos().row);
+    let document = Document::parse(svg).map_err(damaged)?;
     if document.root_element().tag_name().name() != "svg" {
         return Err("its first element is not <svg>".to_owned());
     }

@@ -212,7 +212,7 @@ pub fn save_film(
             let mut encoder = mp4::Mp4::start(path, &first, film, run)?;
             match record_run(&mut encoder) {
                 Ok(()) => {
-                    let video = encoder.finish(path)?;
+                    let (video, _known) = encoder.finish(path)?;
                     write_atomically(path, |out| io::copy(&mut video.as_file(), out).map(drop))
                 }
                 // The message of ffmpeg explains a pipe that it closed.
@@ -235,10 +235,10 @@ enum EncodingStop {
     Film(FilmError),
 }
 
-/// How many frames of `bytes` bytes are drawn at a time: one per thread, as far as a quarter of the memory
-/// that is free holds them, since each takes as much again while it is drawn.
+/// How many frames of `bytes` bytes are drawn at a time: one per thread, as far as an eighth of the memory
+/// that is free holds them, since each takes several times as much while it is drawn: its map as a picture and as text.
 fn at_once(bytes: usize) -> usize {
-    let room = memory::available() / 4 / bytes.max(1) as u64;
+    let room = memory::available() / 8 / bytes.max(1) as u64;
     usize::try_from(room).unwrap_or(usize::MAX).clamp(1, rayon::current_num_threads().max(1))
 }
 

@@ -1,7 +1,7 @@
 //! MP4, made by ffmpeg where it is installed.
 
 use super::{Film, FilmError, FrameEncoder, flattened};
-use crate::files::FileError;
+use crate::files::{FileError, Unfinished};
 use crate::picture::Theme;
 use crate::run::{RunSpec, command_line};
 use image::RgbaImage;
@@ -31,6 +31,8 @@ pub(super) fn is_installed() -> bool {
 pub(super) struct Mp4 {
     ffmpeg: Child,
     video: NamedTempFile,
+    /// A process that ends meanwhile removes it.
+    known: Unfinished,
     theme: Theme,
 }
 
@@ -44,6 +46,7 @@ impl Mp4 {
         let refuse = |cause| FileError::Write { path: path.to_owned(), cause };
         // Its index goes to the front when all frames are known, which no pipe can do.
         let video = tempfile::Builder::new().suffix(".mp4").tempfile().map_err(refuse)?;
+        let known = Unfinished::new(video.path());
         let (width, height) = first.dimensions();
         let ffmpeg = Command::new(PROGRAM)
             .args(["-hide_banner", "-loglevel", "error", "-y"])
@@ -61,18 +64,18 @@ impl Mp4 {
             .stderr(Stdio::piped())
             .spawn();
         match ffmpeg {
-            Ok(ffmpeg) => Ok(Self { ffmpeg, video, theme: film.view.figure.theme }),
+            Ok(ffmpeg) => Ok(Self { ffmpeg, video, known, theme: film.view.figure.theme }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(FilmError::NoFfmpeg),
             Err(cause) => Err(refuse(cause).into()),
         }
     }
 
-    /// Waits for the rest, and returns the whole video.
-    pub fn finish(mut self, path: &Path) -> Result<NamedTempFile, FilmError> {
+    /// Waits for the rest, and returns the whole video, which a process that ends now still removes.
+    pub fn finish(mut self, path: &Path) -> Result<(NamedTempFile, Unfinished), FilmError> {
         drop(self.ffmpeg.stdin.take());
         let message = self.message();
         match self.ffmpeg.wait() {
-            Ok(status) if status.success() => Ok(self.video),
+            Ok(status) if status.success() => Ok((self.video, self.known)),
             Ok(_) => Err(FilmError::Ffmpeg { path: path.to_owned(), message }),
             Err(cause) => Err(FileError::Write { path: path.to_owned(), cause }.into()),
         }

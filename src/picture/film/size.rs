@@ -71,7 +71,7 @@ fn encoded(
         FilmFile::Mp4 => {
             let mut encoder = mp4::Mp4::start(path, first, film, run)?;
             add(&mut encoder)?;
-            let video = encoder.finish(path)?;
+            let (video, _known) = encoder.finish(path)?;
             out.0 = video.as_file().metadata().map_err(refuse)?.len();
         }
     }

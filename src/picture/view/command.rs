@@ -21,7 +21,7 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     // Options that would change nothing of what is drawn are refused.
     let uses = view.uses();
     let is_table = is_table(path) && view.frames.is_none();
-    let (is_coloured, has_page) = (uses.field && !is_table, view.kind.has_page() && !is_table);
+    let has_page = view.kind.has_page() && !is_table;
     // An animation without transparency has the background of its theme.
     let has_theme = has_page || view.frames.is_some();
     let ViewSpec { cycle, field, kind, over, norm, cut, frames, figure, places, .. } = view;
@@ -77,7 +77,7 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     if *norm != Norm::default() && uses.norm {
         put("norm", norm.name());
     }
-    if let Some(slice) = view.slice.filter(|_| uses.field) {
+    if let Some(slice) = view.slice.filter(|_| uses.slice) {
         put("slice", &slice.to_string());
     }
     if let Some([i, j, k]) = view.through.filter(|_| uses.through) {
@@ -102,11 +102,13 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
         put("place", &format!("{}={area}", kind.name()));
     }
     let usual = FigureSpec::default();
-    if is_coloured {
+    if uses.field && !is_table {
         put("scale", figure.scale.name());
+    }
+    if uses.colours && !is_table {
         put("map", figure.map.name());
     }
-    if let Some(range) = figure.range.filter(|_| is_coloured || (uses.inside && !is_table)) {
+    if let Some(range) = figure.range.filter(|_| uses.range && !is_table) {
         put("range", &format!("{:?},{:?}", range.lo(), range.hi()));
     }
     // A table has as many samples as the figure.
@@ -123,10 +125,12 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
         put("theme", figure.theme.name());
     }
     put("output", &path.to_string_lossy());
+    let is_absolute = figure.absolute && figure.scale == ScaleKind::Linear;
+    let is_absolute = is_absolute && uses.absolute && !is_table;
     for (flag, is_set) in [
         (" --log-x", view.log_x && uses.over),
-        (" --absolute", figure.absolute && figure.scale == ScaleKind::Linear && is_coloured),
-        (" --borders", figure.borders && has_page),
+        (" --absolute", is_absolute),
+        (" --borders", figure.borders && uses.borders && has_page),
         (" --no-annotations", !figure.annotations && has_page),
     ] {
         line.push_str(if is_set { flag } else { "" });

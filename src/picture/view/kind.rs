@@ -43,7 +43,7 @@ pub trait FigureType: Send + Sync {
 
     /// Which settings of a view it depends on.
     fn uses(&self) -> Uses {
-        Uses { field: true, ..Uses::default() }
+        Uses::MAP
     }
 
     /// Whether menus offer it. What is drawn of some grids under another name is not listed twice.
@@ -171,8 +171,18 @@ pub fn is_table(path: &Path) -> bool {
 /// Which settings of a view a kind of figure depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
-    /// The field and the range of its values.
+    /// The field and the scale of its values.
     pub field: bool,
+    /// A range of values that was chosen.
+    pub range: bool,
+    /// Magnitudes in place of values with a sign.
+    pub absolute: bool,
+    /// The colours of values.
+    pub colours: bool,
+    /// The slice through a 3D grid.
+    pub slice: bool,
+    /// Tile borders that may be left out.
+    pub borders: bool,
     /// What curves are drawn over.
     pub over: bool,
     /// The norm of convergence curves.
@@ -192,11 +202,44 @@ pub struct Uses {
 }
 
 impl Uses {
+    /// What a map of a field depends on.
+    pub const MAP: Self = Self {
+        field: true,
+        range: true,
+        absolute: true,
+        colours: true,
+        slice: true,
+        borders: true,
+        ..Self::NONE
+    };
+
+    const NONE: Self = Self {
+        field: false,
+        range: false,
+        absolute: false,
+        colours: false,
+        slice: false,
+        borders: false,
+        over: false,
+        norm: false,
+        reference: false,
+        through: false,
+        camera: false,
+        cut: false,
+        probes: false,
+        inside: false,
+    };
+
     /// What either of them uses.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         Self {
             field: self.field || other.field,
+            range: self.range || other.range,
+            absolute: self.absolute || other.absolute,
+            colours: self.colours || other.colours,
+            slice: self.slice || other.slice,
+            borders: self.borders || other.borders,
             over: self.over || other.over,
             norm: self.norm || other.norm,
             reference: self.reference || other.reference,

@@ -39,20 +39,16 @@ pub(super) fn load(
         let (path, found) = (path.to_owned(), format!("{:?}", file.shape()));
         return Err(InputError::WrongShape { path, found, shape: shape.to_string(), needed });
     }
+    // As they are read or put in order, and as they are kept.
     memory::check(shape, 2, Precision::F64)
         .map_err(|source| InputError::Memory { path: path.to_owned(), source })?;
     let count = if serves_all { nx } else { nx * rows };
     let column_by_column = file.order() == Order::Fortran && !serves_all;
     let stored = read(path, file, count)?;
-    let values: Vec<f64> = if serves_all {
-        stored.repeat(rows)
-    } else if column_by_column {
-        let (in_plane, planes) = (shape.rows_per_plane(), shape.nz());
-        let place =
-            |column: usize, row: usize| column * rows + (row % in_plane) * planes + row / in_plane;
-        (0..count).map(|at| stored[place(at % nx, at / nx)]).collect()
-    } else {
-        stored
+    let values = match (serves_all, column_by_column) {
+        (true, _) => stored.repeat(rows),
+        (_, true) => row_by_row(stored, shape),
+        _ => stored,
     };
     match values.iter().position(|value| !value.is_finite()) {
         None => Ok(values.into()),
@@ -64,6 +60,15 @@ pub(super) fn load(
             column: k % nx,
         }),
     }
+}
+
+/// Values that are stored column by column, in C order.
+fn row_by_row(stored: Vec<f64>, shape: &Shape) -> Vec<f64> {
+    let (nx, rows) = (shape.nx(), shape.rows());
+    let (in_plane, planes) = (shape.rows_per_plane(), shape.nz());
+    let place =
+        |column: usize, row: usize| column * rows + (row % in_plane) * planes + row / in_plane;
+    (0..stored.len()).map(|at| stored[place(at % nx, at / nx)]).collect()
 }
 
 pub(super) fn natural_shape(path: &Path, file: impl Read + Seek) -> Result<Shape, InputError> {

@@ -10,7 +10,7 @@ mod tests;
 pub use picture::PICTURE_PEAK;
 
 use crate::files::{self, reason};
-use crate::grid::memory::OutOfMemory;
+use crate::grid::memory::{NoRoom, OutOfMemory};
 use crate::grid::{Shape, ShapeError};
 use image::ImageFormat;
 use std::fs::File;
@@ -146,6 +146,14 @@ pub enum InputError {
         path: PathBuf,
         /// How much is needed.
         source: OutOfMemory,
+    },
+    /// Its picture does not fit into memory.
+    #[error("{} cannot be loaded: {source}", .path.display())]
+    NoRoom {
+        /// The file.
+        path: PathBuf,
+        /// How much is needed.
+        source: NoRoom,
     },
     /// The file suggests a shape that this machine cannot number.
     #[error("{} suggests an invalid grid: {source}", .path.display())]

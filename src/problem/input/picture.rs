@@ -37,13 +37,20 @@ pub(super) fn load(
     format: ImageFormat,
     shape: &Shape,
 ) -> Result<Arc<[f64]>, InputError> {
-    // Resampling works in four values of 32 bits for each one.
+    // As the picture is stretched, as numbers, and as they are kept.
     memory::check(shape, 4, Precision::F64)
         .map_err(|source| InputError::Memory { path: path.to_owned(), source })?;
     let too_long = |_| InputError::TooLong { shape: shape.to_string() };
     let width = u32::try_from(shape.nx()).map_err(too_long)?;
     let height = u32::try_from(shape.ny()).map_err(too_long)?;
     let unreadable = |source| InputError::Picture { path: path.to_owned(), source };
+    let size: [u32; 2] = reader(&mut file, format).into_dimensions().map_err(unreadable)?.into();
+    // The decoder refuses others.
+    if size.iter().all(|side| *side <= SIDE_LIMIT) {
+        memory::check_bytes("its picture", decoding_bytes(size, height))
+            .map_err(|source| InputError::NoRoom { path: path.to_owned(), source })?;
+    }
+    file.rewind().map_err(|error| unreadable(error.into()))?;
     if format == ImageFormat::Jpeg {
         check_end(&mut file).map_err(|error| unreadable(error.into()))?;
     }
@@ -58,6 +65,16 @@ pub(super) fn load(
     let values: Vec<f64> =
         stretched.into_raw().into_iter().map(|bright| PICTURE_PEAK * f64::from(bright)).collect();
     Ok(if shape.batch() == 1 { values.into() } else { values.repeat(shape.batch()).into() })
+}
+
+/// Bytes that decoding a picture and stretching it to this height take: a pixel of four values of 16 bits, in brightness
+/// and opacity, and in brightness alone; then every column at its new height, in four values of 32 bits (the crate `image`
+/// stretches along y first).
+fn decoding_bytes([width, height]: [u32; 2], stretched: u32) -> u64 {
+    const OF_PIXEL: u64 = 8 + 4 + 4;
+    const OF_STRETCHED: u64 = 16;
+    let rows = u64::from(height) * OF_PIXEL + u64::from(stretched) * OF_STRETCHED;
+    u64::from(width).saturating_mul(rows)
 }
 
 pub(super) fn natural_shape(

@@ -167,6 +167,13 @@ impl Csr {
         permuted
     }
 
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> u64 {
+        let of_entry = (size_of::<u32>() + size_of::<f64>()) as u64;
+        let of_entries = (self.entries() as u64).saturating_mul(of_entry);
+        of_entries.saturating_add((self.offsets.len() * size_of::<usize>()) as u64)
+    }
+
     /// Rows, and columns.
     pub fn rows(&self) -> usize {
         self.offsets.len() - 1

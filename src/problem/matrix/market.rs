@@ -18,8 +18,16 @@ const LONGEST_LINE: u64 = 4096;
 /// The most bytes of comments and empty lines that are skipped: a compressed file may hold any number.
 const MOST_SKIPPED: u64 = 1 << 24;
 
-/// Bytes that an entry takes while a file is read: an [`Entry`], sorted, and as a part of the matrix.
-const BYTES_OF_ENTRY: u64 = 16 + 16 + 12;
+/// Bytes that an entry takes while a file is read: an [`Entry`] in a list that may have grown to twice its length,
+/// sorted, and as a part of the matrix.
+const BYTES_OF_ENTRY: u64 = 2 * 16 + 16 + 12;
+
+/// Bytes that a row takes while a file is read: where it begins, three times.
+const BYTES_OF_ROW: u64 = 3 * 8;
+
+/// Bytes that a value of a vector takes while a file is read: in a list that may have grown to twice its length, and
+/// in its place.
+const BYTES_OF_VALUE: u64 = 2 * 8 + 8;
 
 /// Progress is reported every time this many entries were read.
 const ENTRIES_OF_REPORT: u64 = 1 << 16;
@@ -96,7 +104,8 @@ pub fn read_matrix(path: &Path, on_progress: &mut dyn FnMut(f64)) -> Result<Csr,
     let (field, is_symmetric) = lines.matrix_header()?;
     let (rows, promised) = lines.rows()?;
     let stored = if is_symmetric { promised.saturating_mul(2) } else { promised };
-    let needed = stored.saturating_mul(BYTES_OF_ENTRY).saturating_add(rows.saturating_mul(24));
+    let needed =
+        stored.saturating_mul(BYTES_OF_ENTRY).saturating_add(rows.saturating_mul(BYTES_OF_ROW));
     lines.check_memory(promised, needed)?;
     let mut entries: Vec<Entry> = Vec::new();
     for read in 0..promised {
@@ -163,7 +172,7 @@ pub fn read_vector(path: &Path, rows: usize) -> Result<Vec<f64>, MarketError> {
             "the array has {found} rows and {columns} columns; the matrix needs {rows} rows and 1 column"
         )));
     }
-    lines.check_memory(found, found.saturating_mul(8))?;
+    lines.check_memory(found, found.saturating_mul(BYTES_OF_VALUE))?;
     let mut values = Vec::new();
     for read in 0..found {
         if !lines.next()? {
@@ -451,7 +460,7 @@ mod tests {
             (with("2 2 1\n1 1 1\n"), "a.mtx: row 2 has no diagonal entry"),
             (with("2 2 2\n1 1 1\n2 2 0\n"), "a.mtx: row 2 has no diagonal entry"),
             (with("0 0 0\n"), "a.mtx: the matrix has no rows"),
-            (with("9 9 1000000000000\n"), "a.mtx has 1000000000000 entries, which need 44.0 TB"),
+            (with("9 9 1000000000000\n"), "a.mtx has 1000000000000 entries, which need 60.0 TB"),
             (with("5000000000 5000000000 1\n"), "the matrix has 5000000000 rows"),
             (with(&"9".repeat(5000)), "line 2: the line is longer than 4096 bytes"),
         ] {

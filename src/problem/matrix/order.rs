@@ -62,6 +62,17 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// Bytes that the graph of a matrix takes, with what it takes on the way: every entry off the diagonal in both
+    /// directions, as they are collected and as they are kept, and three numbers of a row.
+    pub fn bytes(matrix: &Csr) -> u64 {
+        let of_entry = 4 * size_of::<u32>() as u64;
+        let of_row = 3 * size_of::<usize>() as u64;
+        let entries = (matrix.entries() - matrix.rows()) as u64;
+        entries
+            .saturating_mul(of_entry)
+            .saturating_add((matrix.rows() as u64).saturating_mul(of_row))
+    }
+
     /// The graph of a matrix. The neighbours of a row are ascending, each once.
     pub fn new(matrix: &Csr) -> Self {
         let count = matrix.rows();

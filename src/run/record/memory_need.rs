@@ -5,7 +5,7 @@ use crate::grid::memory::{available, human};
 use crate::problem;
 use crate::run::observe::FieldKind;
 use crate::run::plan::Plan;
-use crate::solver::{Method, Place};
+use crate::solver::{Method, Place, system_bytes, working_bytes};
 
 /// Arrays of a CPU solver: g and two iterates.
 const SOLVER: usize = 3;
@@ -41,23 +41,21 @@ impl MemoryNeed {
             (shape.stored() as u64).saturating_mul((count * precision.bytes()) as u64)
         };
         let mut need = Self::default();
-        let matrix = plan.problem.operator.matrix();
-        if let Some(matrix) = matrix {
-            // Once by rows and once by blocks, on its way to a GPU too.
-            let entry = size_of::<u32>() + plan.precision.bytes();
-            let entries = matrix.entries() - matrix.rows();
-            need.add(
-                "the entries of the matrix",
-                (2 * entries as u64).saturating_mul(entry as u64),
-            );
+        let is_matrix = plan.problem.operator.matrix().is_some();
+        if is_matrix {
+            need.add("the rows of the matrix", system_bytes(&plan.problem, plan.precision));
         }
-        // A matrix on a GPU is observed on this machine.
-        if matches!(plan.place, Place::Cpu { .. }) || matrix.is_some() {
+        // A matrix on a GPU is cut into the same blocks there, and observed on this machine.
+        if matches!(plan.place, Place::Cpu { .. }) || is_matrix {
+            let threads = match plan.place {
+                Place::Cpu { threads, .. } => threads,
+                Place::Cuda { .. } => 0,
+            };
             let of_rows = plan.problem.operator.row_arrays(shape);
             need.add("the solver", arrays(SOLVER + of_rows, plan.precision));
-            if let Method::Streaming(streaming) = &plan.method {
-                let bytes = streaming.working_bytes(shape, plan.precision);
-                need.add("the slab or window", bytes);
+            let bytes = working_bytes(&plan.problem, &plan.method, plan.precision, threads);
+            if bytes > 0 {
+                need.add(working_name(&plan.method, is_matrix), bytes);
             }
             if fields.contains(&FieldKind::Staleness) {
                 need.add("Jacobi's iteration", arrays(BESIDE, plan.precision));
@@ -93,6 +91,7 @@ impl MemoryNeed {
         self.check_against(available(), precision)
     }
 
+    /// Checks it against this much memory.
     fn check_against(&self, available: u64, precision: Precision) -> Result<(), MemoryShort> {
         let needed = self.bytes();
         if needed <= available {
@@ -108,15 +107,26 @@ impl MemoryNeed {
     }
 }
 
+/// What a method works in beside its arrays.
+fn working_name(method: &Method, is_matrix: bool) -> &'static str {
+    match method {
+        Method::Streaming(_) => "the slab or window",
+        _ if is_matrix => "its blocks",
+        _ => "the tiles at work",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Backend, MatrixSpec, Planner, ProblemKind, RunSpec};
+    use crate::run::{Backend, MatrixSpec, MethodName, Planner, ProblemKind, RunSpec};
 
     #[test]
     fn all_parts_are_summed_before_anything_is_allocated() {
         let mut spec = RunSpec::default();
         spec.problem.shape = vec![998, 498];
+        spec.method.backend = Backend::Cpu;
+        spec.method.set_name(MethodName::Classic);
         let plan = Planner::default().plan(&spec).unwrap();
         let need = |field| MemoryNeed::of(&plan, &[field]);
         let array = 1000 * 500 * 8;
@@ -142,8 +152,27 @@ mod tests {
         spec.problem.shape = vec![100];
         spec.problem.matrix = Some(MatrixSpec::new("heat-1d"));
         spec.method.backend = Backend::Cpu;
+        let mut need = |name| {
+            spec.method.set_name(name);
+            let plan = Planner::default().plan(&spec).unwrap();
+            MemoryNeed::of(&plan, &[FieldKind::Residual]).bytes()
+        };
+        let entries = 198 * (4 + 8);
+        let rows = entries + 100 * (8 + 8) + 3 * 102 * 8;
+        assert_eq!(need(MethodName::Classic), rows);
+        assert!(need(MethodName::Hierarchical) > rows + 2 * entries);
+    }
+
+    #[test]
+    fn what_tiles_are_computed_in_counts() {
+        let mut spec = RunSpec::default();
+        spec.problem.shape = vec![998, 498];
+        spec.method.backend = Backend::Cpu;
+        spec.method.tile = vec![998];
         let plan = Planner::default().plan(&spec).unwrap();
         let need = MemoryNeed::of(&plan, &[FieldKind::Residual]);
-        assert_eq!(need.bytes(), 2 * 198 * (4 + 8) + 3 * 102 * 8);
+        assert!(need.bytes() > 5 * 1000 * 500 * 8);
+        let said = need.check_against(0, Precision::F64).unwrap_err().to_string();
+        assert!(said.contains(", the tiles at work "), "{said}");
     }
 }

@@ -59,7 +59,7 @@ impl SnapshotRequest {
     }
 
     /// The most samples across and down that are kept of each snapshot on this grid.
-    pub(super) fn size(&self, shape: &Shape) -> [usize; 2] {
+    pub fn size(&self, shape: &Shape) -> [usize; 2] {
         let ObservationRequest { map, profile, volume, .. } = &self.observation;
         if let (&[nx, ny, nz], Some(most)) = (shape.axes(), *volume) {
             let ([across, down, planes], _) = VolumeSamples::size([nx, ny, nz], most);

@@ -4,6 +4,7 @@
 mod baseline;
 mod blocking;
 mod command;
+mod counting_need;
 mod lists;
 mod measure;
 mod order;
@@ -20,6 +21,7 @@ mod table;
 
 pub use baseline::ClassicBaseline;
 pub use command::sweep_command_line;
+pub use counting_need::CountingNeed;
 pub use lists::{parse_numbers, parse_per_axis, parse_subiterations};
 pub use measure::{CountOutcome, CycleCache, CycleCount, CycleTime};
 pub use order::{MeasuringOrder, SLOW};

@@ -18,11 +18,13 @@ mod thin_out;
 mod tiles;
 mod update;
 mod waves;
+mod working;
 
 #[cfg(feature = "cuda")]
 pub(super) use blocks::computed_rows;
 pub use inside::{Followed, Inside, NextCycle};
 pub use level::Level;
+pub use working::{system_bytes, working_bytes};
 
 use super::{
     Advance, Batch, CycleNorms, Describe, DeviceInfo, FieldObservation, FieldRequest, Kernel,
@@ -233,14 +235,6 @@ impl<R: Real> Cycle<R> {
     }
 }
 
-/// Bytes that a method needs beside the arrays of the grid.
-fn working_bytes<R: Real>(shape: &Shape, method: &Method) -> u64 {
-    match method {
-        Method::Streaming(streaming) => streaming.working_bytes(shape, R::PRECISION),
-        _ => 0,
-    }
-}
-
 /// What a method needs to turn an iterate (`from`) into the next (`to`).
 struct Pass<'a, R> {
     system: &'a System<R>,
@@ -281,12 +275,15 @@ impl<R: Real> CpuSolver<R> {
         level: Level,
         threads: usize,
     ) -> Result<Self, OutOfMemory> {
-        let beside = working_bytes::<R>(&problem.shape, &method);
+        // Its threads first: they take memory, too.
+        let team = Team::new(threads);
+        let beside = working_bytes(problem, &method, R::PRECISION, threads)
+            .saturating_add(system_bytes(problem, R::PRECISION));
         let arrays = ARRAYS + problem.operator.row_arrays(&problem.shape);
         memory::check_with(&problem.shape, arrays, R::PRECISION, beside)?;
         let system = Divided::new(problem);
         let level = level.min(Level::best());
-        Ok(Self::at_start(Arc::clone(problem), system, &method, layout, level, Team::new(threads)))
+        Ok(Self::at_start(Arc::clone(problem), system, &method, layout, level, team))
     }
 
     fn at_start(
@@ -419,7 +416,7 @@ impl<R: Real> CpuSolver<R> {
 
     /// Another method on the same system, at the initial guess.
     pub(super) fn beside(&self, method: &Method) -> Result<Self, OutOfMemory> {
-        let beside = working_bytes::<R>(&self.problem.shape, method);
+        let beside = working_bytes(&self.problem, method, R::PRECISION, 0);
         memory::check_with(&self.problem.shape, ARRAYS - 1, R::PRECISION, beside)?;
         let (problem, system) = (Arc::clone(&self.problem), self.system.clone());
         let team = self.team.clone();

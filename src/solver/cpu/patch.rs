@@ -126,6 +126,19 @@ impl Extent {
         self.rows() * self.g_stride()
     }
 
+    /// Values of the scratch memory of one thread, with this many arrays of matrix rows.
+    pub fn scratch(&self, row_arrays: usize, is_spectral: bool) -> usize {
+        let arrays = 2 * self.stored() + (1 + row_arrays) * self.g_stored();
+        let modes = if is_spectral { 2 * self.modes() } else { 0 };
+        // Each array begins at a cache line.
+        arrays + modes + 6 * CACHE_LINE
+    }
+
+    /// Values of a patch in its sine basis, at most: its halves are padded to whole vectors.
+    pub fn modes(&self) -> usize {
+        self.rows() * (self.width + 3 * PADDING)
+    }
+
     /// Rows of all planes.
     pub fn rows(&self) -> usize {
         self.height * self.depth

@@ -45,7 +45,7 @@ impl Counting {
     /// # Errors
     /// [`SolverError`] if the solver cannot be set up.
     pub fn new(plan: &Arc<Plan>) -> Result<Self, SolverError> {
-        let plan = single_system(plan);
+        let plan = counted_plan(plan);
         let mut run = Run::new(&plan)?;
         run.find_all_norms(false);
         Ok(Self { plan, run })
@@ -115,8 +115,9 @@ pub(in crate::run::sweep) fn count_side_by_side(
     })
 }
 
-/// The same plan with one system of its batch, if all of them are equal: they converge alike.
-fn single_system(plan: &Arc<Plan>) -> Arc<Plan> {
+/// The plan whose cycles are counted: the same with one system of its batch, if all of them are equal, since they
+/// converge alike.
+pub(in crate::run::sweep) fn counted_plan(plan: &Arc<Plan>) -> Arc<Plan> {
     let Problem { shape, rhs, initial_guess, .. } = &*plan.problem;
     let is_equal = |source: &Source| !matches!(source, Source::Random { .. } | Source::Array(_));
     let single = Shape::grid_1d(shape.nx(), 1);

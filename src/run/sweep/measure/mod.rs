@@ -10,7 +10,7 @@ mod timing;
 #[cfg(test)]
 pub(super) use counting::count;
 pub use counting::{CountOutcome, CycleCount};
-pub(super) use counting::{Counting, count_side_by_side};
+pub(super) use counting::{Counting, count_side_by_side, counted_plan};
 pub use cycle_cache::CycleCache;
 pub(super) use speed_reference::SpeedReference;
 pub use timing::CycleTime;
