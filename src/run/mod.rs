@@ -37,7 +37,7 @@ pub use history::{CycleValue, History, Largest, Record, Reductions, reduction};
 pub use initial_guess::InitialGuess;
 pub use matrix::MatrixSpec;
 pub use observe::{
-    CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, LONGEST_KEPT,
+    AccelerationCurve, CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, LONGEST_KEPT,
     MOST_VOLUME_SAMPLES, MapRequest, Observation, ObservationRequest, Picture, ProfileRequest,
     SlicesRequest, VolumeSamples,
 };
