@@ -1013,6 +1013,7 @@ fn a_figure_of_any_kind_is_reproduced_from_its_own_file() {
         "--kind side-by-side --compare o2.toml --pair sweeps",
         "--kind curves --compare o2.toml --compare k8.toml --classic --over sweeps --until 30",
         "--kind curves --compare k8.toml --compare-at 7 --classic 400",
+        "--kind curves --compare o2.toml --chebyshev --conjugate-gradients 30 --over sweeps",
         "--kind profile --compare o2.toml --cut i=8",
         "--kind mean-tile",
         "--kind distance --field update",
@@ -1075,6 +1076,11 @@ fn figures_are_saved_as_tables_too() {
     assert!(header.starts_with("run cycle sweeps ") && rows == 7 + 10, "{header}, {rows}");
     let text = fs::read_to_string(folder.path().join("t.csv")).unwrap();
     assert!(text.contains("\nthis run,6,24,") && text.contains("\nclassic Jacobi,9,9,"), "{text}");
+    // Products with the matrix are counted, and not timed.
+    let (_, rows) = table("--kind curves --chebyshev --conjugate-gradients 9");
+    assert_eq!(rows, 7 + 25 + 10);
+    let text = fs::read_to_string(folder.path().join("t.csv")).unwrap();
+    assert!(text.contains("\nChebyshev,24,24,,") && text.contains("\nconjugate gradients,9,9,,"));
     let quartiles = "from to points lower_quartile median upper_quartile";
     assert_eq!(table("--kind distance"), (quartiles.to_owned(), 3));
     assert_eq!(table("--kind edge-share"), ("cycle edge_share".to_owned(), 7));
