@@ -1014,6 +1014,7 @@ fn a_figure_of_any_kind_is_reproduced_from_its_own_file() {
         "--kind curves --compare o2.toml --compare k8.toml --classic --over sweeps --until 30",
         "--kind curves --compare k8.toml --compare-at 7 --classic 400",
         "--kind curves --compare o2.toml --chebyshev --conjugate-gradients 30 --over sweeps",
+        "--kind speedup --compare o2.toml --classic --conjugate-gradients --over sweeps",
         "--kind profile --compare o2.toml --cut i=8",
         "--kind mean-tile",
         "--kind distance --field update",
@@ -1087,6 +1088,14 @@ fn figures_are_saved_as_tables_too() {
     let points = "cycle residual(3,4) residual(8,8)".to_owned();
     assert_eq!(table("--kind probes --probe 3,4 --probe 8,8"), (points, 7));
     assert_eq!(table("--kind inside --follow 1,1"), ("i j u staleness".to_owned(), 10 * 10));
+    let speedup = "--kind speedup --over sweeps";
+    let header = "tolerance speedup".to_owned();
+    assert_eq!(table(&format!("{speedup} --classic")), (header.clone(), 240));
+    assert_eq!(table(speedup), (header, 0));
+    assert_eq!(
+        table(&format!("{speedup} --classic --chebyshev")),
+        ("run tolerance speedup".to_owned(), 2 * 240)
+    );
     // With several runs each row names its run.
     let mut other = small();
     other.method.overlap = vec![2];

@@ -44,6 +44,7 @@ pub use figures::mean_tile::{inner_points, mean_tile_plot};
 pub use figures::names::{distinguish, method_title, problem_title, value_label};
 pub use figures::probes::{point_label, probe_series, probes_plot};
 pub use figures::profile::{profile_plot, profile_points};
+pub use figures::speedup::{SpeedupOver, costs, speedup_plot};
 pub use figures::spy::{SMALLEST_BLOCK, SpyCells, entry_colours};
 pub use figures::{common_range, figure};
 pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};
