@@ -61,6 +61,13 @@ impl Accelerations {
         }
     }
 
+    /// Drops those that still have arrays.
+    pub fn drop_unfinished(&mut self) {
+        for made in &mut self.0 {
+            made.take_if(|made| made.iteration.is_some());
+        }
+    }
+
     /// Takes over those that another run of the same system has made to the same tolerance, where there is none.
     pub fn take_from(&mut self, other: &mut Self, plan: &Plan) {
         for (own, other) in self.0.iter_mut().zip(&mut other.0) {

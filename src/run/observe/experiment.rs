@@ -205,6 +205,11 @@ impl Experiment {
         self.accelerations.sweep(acceleration, self.run.plan());
     }
 
+    /// Gives the arrays of accelerations back. Those that have not come to their end begin again when they are needed.
+    pub(in crate::run) fn drop_unfinished_accelerations(&mut self) {
+        self.accelerations.drop_unfinished();
+    }
+
     /// An acceleration, once [`Experiment::accelerate`] has set it up.
     pub(in crate::run) fn accelerated(
         &self,

@@ -145,9 +145,10 @@ impl Job {
             && self.failed.is_none()
     }
 
-    /// Limits the memory of the keyframes while the run is left.
-    pub fn share_memory(&self, bytes: usize) {
+    /// Limits the memory of the keyframes while the run is left, and gives back that of accelerations.
+    pub fn share_memory(&mut self, bytes: usize) {
         self.archive.set_budget(bytes);
+        self.experiment.drop_unfinished_accelerations();
     }
 
     /// Returns to the run, which was left for `other`: it is where it was, and is reported at once.
