@@ -1014,6 +1014,8 @@ fn a_figure_of_any_kind_is_reproduced_from_its_own_file() {
         "--kind side-by-side --compare o2.toml --pair sweeps",
         "--kind curves --compare o2.toml --compare k8.toml --classic --over sweeps --until 30",
         "--kind curves --compare k8.toml --compare-at 7 --classic 400",
+        "--kind curves --compare o2.toml --chebyshev --conjugate-gradients 30 --over sweeps",
+        "--kind speedup --compare o2.toml --classic --conjugate-gradients --over sweeps",
         "--kind profile --compare o2.toml --cut i=8",
         "--kind mean-tile",
         "--kind distance --field update",
@@ -1076,12 +1078,25 @@ fn figures_are_saved_as_tables_too() {
     assert!(header.starts_with("run cycle sweeps ") && rows == 7 + 10, "{header}, {rows}");
     let text = fs::read_to_string(folder.path().join("t.csv")).unwrap();
     assert!(text.contains("\nthis run,6,24,") && text.contains("\nclassic Jacobi,9,9,"), "{text}");
+    // Products with the matrix are counted, and not timed.
+    let (_, rows) = table("--kind curves --chebyshev --conjugate-gradients 9");
+    assert_eq!(rows, 7 + 25 + 10);
+    let text = fs::read_to_string(folder.path().join("t.csv")).unwrap();
+    assert!(text.contains("\nChebyshev,24,24,,") && text.contains("\nconjugate gradients,9,9,,"));
     let quartiles = "from to points lower_quartile median upper_quartile";
     assert_eq!(table("--kind distance"), (quartiles.to_owned(), 3));
     assert_eq!(table("--kind edge-share"), ("cycle edge_share".to_owned(), 7));
     let points = "cycle residual(3,4) residual(8,8)".to_owned();
     assert_eq!(table("--kind probes --probe 3,4 --probe 8,8"), (points, 7));
     assert_eq!(table("--kind inside --follow 1,1"), ("i j u staleness".to_owned(), 10 * 10));
+    let speedup = "--kind speedup --over sweeps";
+    let header = "tolerance speedup".to_owned();
+    assert_eq!(table(&format!("{speedup} --classic")), (header.clone(), 240));
+    assert_eq!(table(speedup), (header, 0));
+    assert_eq!(
+        table(&format!("{speedup} --classic --chebyshev")),
+        ("run tolerance speedup".to_owned(), 2 * 240)
+    );
     // With several runs each row names its run.
     let mut other = small();
     other.method.overlap = vec![2];

@@ -116,6 +116,28 @@ pub struct Render {
         default_missing_value = ALL_SWEEPS
     )]
     classic: Option<u64>,
+    /// Curves: add N sweeps of Jacobi's iteration with Chebyshev's acceleration [without a number: as many as
+    /// the run makes]; not over seconds. The matrix must be symmetric, and ρ < 1
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Figure",
+        value_parser = values::whole::<u64>,
+        num_args = 0..=1,
+        default_missing_value = ALL_SWEEPS
+    )]
+    chebyshev: Option<u64>,
+    /// Curves: add N sweeps of conjugate gradients, one product with the matrix each [without a number: as
+    /// many as the run makes]; not over seconds. The matrix must be symmetric
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Figure",
+        value_parser = values::whole::<u64>,
+        num_args = 0..=1,
+        default_missing_value = ALL_SWEEPS
+    )]
+    conjugate_gradients: Option<u64>,
     /// A point whose values are drawn over the cycles (--kind probes), once for each
     #[arg(long = "probe", value_name = "I,J", help_heading = "Figure", value_parser = values::point)]
     probes: Vec<[usize; 2]>,
@@ -445,6 +467,8 @@ impl Render {
             ("--over", self.over.is_some(), uses.over, "curves"),
             ("--log-x", self.log_x, uses.over, "curves"),
             ("--classic", self.classic.is_some(), uses.reference, "curves"),
+            ("--chebyshev", self.chebyshev.is_some(), uses.reference, "curves"),
+            ("--conjugate-gradients", self.conjugate_gradients.is_some(), uses.reference, "curves"),
             ("--through", self.through.is_some(), uses.through, "slices"),
             ("--azimuth", self.azimuth.is_some(), uses.camera, "volume"),
             ("--elevation", self.elevation.is_some(), uses.camera, "volume"),
@@ -577,6 +601,8 @@ impl Render {
             cut: self.cut,
             until: self.until,
             classic: self.classic,
+            chebyshev: self.chebyshev,
+            conjugate_gradients: self.conjugate_gradients,
             probes: self.probes.clone(),
             pairing: self.pair.unwrap_or_default(),
             inside: self.inside(),
@@ -659,6 +685,9 @@ impl Render {
         let Some(first) = snapshots.first() else { return Ok(()) };
         let (field, cycle) = (view.field, first.cycle());
         view.check_observed(&snapshots)?;
+        for why in first.accelerated.iter().filter_map(|curve| curve.why_not.as_ref()) {
+            print_note(why);
+        }
         let is_of_field = view.kind.uses().field && !view.kind.is_over_cycles();
         if is_of_field && common_range(&snapshots, &view).is_none() {
             return Err(ViewError::Unknown { field, cycle }.into());
@@ -778,6 +807,8 @@ mod tests {
         }
         view.until = view.until.filter(|_| view.goes_on(run.problem.shape.len()));
         view.classic = view.classic.filter(|_| uses.reference);
+        view.chebyshev = view.chebyshev.filter(|_| uses.reference);
+        view.conjugate_gradients = view.conjugate_gradients.filter(|_| uses.reference);
         view.cut = view.cut.filter(|_| uses.cut);
         view.through = view.through.filter(|_| uses.through);
         if !uses.camera {

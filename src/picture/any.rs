@@ -67,7 +67,12 @@ prop_compose! {
         slice in option::of((0..3_usize, any::<usize>())),
         through in option::of(any::<[usize; 3]>()),
         camera in [number(), number(), number()],
-        beyond in [option::of(any::<u64>()), option::of(any::<u64>())],
+        beyond in [
+            option::of(any::<u64>()),
+            option::of(any::<u64>()),
+            option::of(any::<u64>()),
+            option::of(any::<u64>()),
+        ],
         probes in prop::collection::vec(any::<[usize; 2]>(), 0..3),
         pairing in select(&Pairing::ALL[..]),
         colours in prop::collection::vec(0..9_usize, 0..2),
@@ -85,12 +90,13 @@ prop_compose! {
         let compared = compared.map(|(cycle, until, run)| Compared { cycle, until, run }).collect();
         let place = |(kind, area): (_, [u8; 4])| PlacedFigure { kind, area: area.map(|n| f32::from(n) / 255.0) };
         let places = places.into_iter().map(place).collect();
-        let [until, classic] = beyond;
+        let [until, classic, chebyshev, conjugate_gradients] = beyond;
         let [azimuth, elevation, zoom] = camera;
         let camera = Camera { azimuth, elevation, zoom };
         let slice = slice.map(|(axis, index)| Slice { axis, index });
         ViewSpec {
-            cycle, field, kind, over, log_x, norm, slice, through, camera, cut, until, classic, probes, pairing, colours, inside, figure,
+            cycle, field, kind, over, log_x, norm, slice, through, camera, cut, until, classic, chebyshev,
+            conjugate_gradients, probes, pairing, colours, inside, figure,
             frames, places, compared,
         }
     }

@@ -34,7 +34,8 @@ pub use draw::png::{PngError, SCREEN_DPI, encode_png, read_png_text, save_png};
 pub use draw::render::{LARGEST_SIDE, PictureError, render, render_within, thinned_within};
 pub use draw::text::{SUBSCRIPT_SIZE, with_subscripts};
 pub use figures::curves::{
-    CLASSIC_NAME, THIS_RUN, convergence_plot, norm_points, sweeps_per_axis_cycle,
+    CLASSIC_NAME, THIS_RUN, acceleration_series, convergence_plot, norm_points,
+    sweeps_per_axis_cycle,
 };
 pub use figures::distance::distance_plot;
 pub use figures::edge_share::edge_share_plot;
@@ -43,6 +44,7 @@ pub use figures::mean_tile::{inner_points, mean_tile_plot};
 pub use figures::names::{distinguish, method_title, problem_title, value_label};
 pub use figures::probes::{point_label, probe_series, probes_plot};
 pub use figures::profile::{profile_plot, profile_points};
+pub use figures::speedup::{SpeedupOver, costs, speedup_plot};
 pub use figures::spy::{SMALLEST_BLOCK, SpyCells, entry_colours};
 pub use figures::{common_range, figure};
 pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};

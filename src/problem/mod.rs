@@ -2,6 +2,7 @@
 //! exact solution of the discrete system, and the modes of Jacobi's iteration.
 
 mod as_matrix;
+pub(crate) mod conjugate_gradients;
 mod diffusion;
 mod diffusion_radius;
 mod exact;
@@ -10,6 +11,7 @@ pub mod input;
 pub mod matrix;
 mod operator;
 mod residual;
+pub(crate) mod scaled_matrix;
 mod spectral_radius;
 mod stencil;
 mod system;
@@ -22,6 +24,7 @@ pub(crate) use hot_box::hot_points;
 pub use hot_box::{HEAT, HotBox, HotBoxError, hot_axes};
 pub use matrix::{Csr, SpectralRadius};
 pub use operator::Operator;
-pub use residual::{residual_field, residual_of_rows};
+pub use residual::{residual_field, residual_of_rows, residual_values};
+pub use scaled_matrix::ScalingError;
 pub use stencil::{Stencil, StencilError, Weights};
 pub use system::{Boundary, Problem, RowArrays, Source, System};

@@ -41,6 +41,17 @@ pub fn residual_field(problem: &Problem, u: &Field<f64>) -> Field<f64> {
     residual
 }
 
+/// r at every interior point of a whole iterate `u`, in C order. Runs on the threads of rayon.
+///
+/// # Panics
+/// If the right-hand side is an array that does not fit the shape.
+pub fn residual_values(problem: &Problem, u: &Field<f64>) -> Vec<f64> {
+    let mut values = vec![0.0; u.shape().points()];
+    let rows = values.par_chunks_mut(u.shape().nx()).enumerate();
+    rows.for_each(|(row, out)| residual_of_row(problem, 0, u, row, out));
+    values
+}
+
 /// r of row `row` of `u`, which is row `first + row` of the problem: one value for each column.
 pub(super) fn residual_of_row(
     problem: &Problem,
@@ -151,6 +162,7 @@ mod tests {
             let u = problem.initial_iterate::<f64>();
             let whole = residual_of_rows(&problem, 0, &u);
             let field = residual_field(&problem, &u);
+            assert_eq!(residual_values(&problem, &u), field.to_interior());
             for (row, [found_squares, _]) in whole.iter().enumerate() {
                 let start = shape.row_start(row) + 1;
                 let near = [1, shape.stride(), shape.plane_stride()];

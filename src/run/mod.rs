@@ -33,11 +33,13 @@ pub use export::{
     map_table, mean_tile_table, probes_table, profile_table, save_field, save_run, save_shown,
     save_solution, save_unknowns,
 };
-pub use history::{CycleValue, History, Largest, Record, Reductions, reduction};
+pub use history::{
+    CostAt, CycleValue, History, Largest, Record, Reductions, SpeedupAt, reduction, speedup_curve,
+};
 pub use initial_guess::InitialGuess;
 pub use matrix::MatrixSpec;
 pub use observe::{
-    CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, LONGEST_KEPT,
+    AccelerationCurve, CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, LONGEST_KEPT,
     MOST_VOLUME_SAMPLES, MapRequest, Observation, ObservationRequest, Picture, ProfileRequest,
     SlicesRequest, VolumeSamples,
 };

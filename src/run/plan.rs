@@ -422,7 +422,15 @@ impl Plan {
 
     /// [`Plan::spectral_radius`] if it has been found, or needs no search. Takes no time.
     pub fn known_radius(&self) -> Option<SpectralRadius> {
-        let omega = self.spec.method.omega;
+        self.known_radius_with(self.spec.method.omega)
+    }
+
+    /// The same of Jacobi's iteration without damping.
+    pub fn known_radius_without_damping(&self) -> Option<SpectralRadius> {
+        self.known_radius_with(1.0)
+    }
+
+    fn known_radius_with(&self, omega: f64) -> Option<SpectralRadius> {
         match self.problem.operator.stencil() {
             Some(stencil) => Some(SpectralRadius::of_stencil(stencil, &self.problem.shape, omega)),
             None => self.jacobi_radius.get()?.map(|radius| radius.damped(omega)),

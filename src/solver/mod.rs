@@ -3,6 +3,7 @@
 //! A [`Solver`] has three roles: it makes cycles ([`Advance`]), it is observed ([`Observe`]), and it
 //! describes itself ([`Describe`]). It knows nothing of threads that wait for it, nor of colours.
 
+mod acceleration;
 mod bank_conflicts;
 pub mod cpu;
 pub mod cuda;
@@ -26,6 +27,7 @@ mod streaming;
 mod subiterations;
 mod unavailable;
 
+pub use acceleration::{AcceleratedJacobi, Acceleration, AccelerationError};
 pub use bank_conflicts::BankConflicts;
 pub use cpu::{Followed, Inside, NextCycle, on_cpu, system_bytes, working_bytes};
 pub use error::SolverError;

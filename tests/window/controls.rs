@@ -38,6 +38,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ),
     ("a_finished_run_says_so", a_finished_run_says_so),
     ("a_plot_is_enlarged_without_end", a_plot_is_enlarged_without_end),
+    ("more_reference_curves_are_chosen_in_a_menu", more_reference_curves_are_chosen_in_a_menu),
     ("the_theme_can_be_changed", the_theme_can_be_changed),
 ];
 
@@ -605,6 +606,23 @@ fn a_plot_is_enlarged_without_end() {
         let shapes = window.harness.output().shapes.len();
         assert!(shapes < 4 * before, "{before} shapes, then {shapes}");
     }
+}
+
+/// Legends have their names in small letters, the menu with a capital.
+fn more_reference_curves_are_chosen_in_a_menu() {
+    let mut window = Window::paused(small());
+    window.step(10);
+    window.button("More references");
+    window.click(Role::CheckBox, "Conjugate gradients");
+    window.key(Key::Escape);
+    window.until("the curve", |window| {
+        window.texts().iter().any(|text| text == "conjugate gradients")
+    });
+    window.choose("Curves over", "solver time");
+    window.until_text("counted and not timed");
+    window.choose("Curves over", "sweeps");
+    window.choose("Norm", "‖u − u*‖₂");
+    window.until_text("the residual alone is known");
 }
 
 fn the_theme_can_be_changed() {

@@ -20,8 +20,11 @@ mod time;
 mod tuning;
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use tilescope::grid::memory;
 
 fn main() {
+    // As the program begins.
+    memory::prepare().expect("there is room");
     let mut arguments = Arguments::from_args();
     // One after the other: software renderers are less reliable in parallel.
     arguments.test_threads.get_or_insert(1);

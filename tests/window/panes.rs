@@ -10,6 +10,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("panes_are_hidden_and_shown_from_the_view_menu", panes_are_hidden_and_shown),
     ("a_pane_is_dragged_elsewhere_and_put_back", a_pane_is_dragged_elsewhere_and_put_back),
     ("the_curves_are_drawn_over_a_logarithmic_axis", a_logarithmic_axis),
+    ("the_speedup_over_the_tolerance_is_a_pane", the_speedup_is_a_pane),
     ("three_slices_move_each_other_and_the_volume_turns", slices_and_volume),
     ("the_entries_of_a_matrix_are_seen_and_a_row_is_listed", entries_of_a_matrix),
 ];
@@ -57,6 +58,15 @@ fn panes_are_hidden_and_shown() {
     assert!(has_curves(&window));
     view(&mut window, Role::Button, "Reset layout");
     assert_eq!(map(&window), before);
+}
+
+fn the_speedup_is_a_pane() {
+    let mut window = Window::paused(small());
+    window.step(10);
+    view(&mut window, Role::CheckBox, "Speedup");
+    window.until_text("over classic Jacobi");
+    window.click(Role::CheckBox, "Classic");
+    window.until_text("Nothing to compare with yet");
 }
 
 /// Drags the curves to the left edge of the heat map, and returns their new position.

@@ -387,7 +387,9 @@ fn film(
         let snapshot_request = match seen.is_empty() {
             true => {
                 let classic = request.sources.classic(&request.view);
-                SnapshotRequest { classic, ..request.view.snapshot_request(0, shape) }
+                let accelerated = request.sources.accelerated(&request.view);
+                let snapshot_request = request.view.snapshot_request(0, shape);
+                SnapshotRequest { classic, accelerated, ..snapshot_request }
             }
             false => request.view.snapshot_request_beside(0, shape, None),
         };

@@ -9,16 +9,23 @@ use crate::app::state::view_settings::Against;
 use crate::app::widgets::labels::{explained, labelled, named};
 use crate::app::widgets::{plot, theme};
 use crate::picture::{
-    CLASSIC_NAME, FigureKind, Norm, Over, Plot, PlotAxis, Series, THIS_RUN, convergence_plot,
-    grouped, norm_points, rounded, seconds as time, sweeps_per_axis_cycle,
+    CLASSIC_NAME, FigureKind, Norm, Over, Plot, PlotAxis, Series, THIS_RUN, acceleration_series,
+    convergence_plot, grouped, norm_points, rounded, seconds as time, sweeps_per_axis_cycle,
 };
-use crate::run::{Phase, Record, Report};
+use crate::run::{AccelerationCurve, Phase, Record, Report};
+use crate::solver::Acceleration;
+use eframe::egui::containers::menu::{MenuButton, MenuConfig};
 use eframe::egui::{
-    self, Align, ComboBox, FontSelection, Layout, RichText, TextWrapMode, Ui, WidgetText,
+    self, Align, ComboBox, FontSelection, Layout, PopupCloseBehavior, RichText, TextWrapMode, Ui,
+    WidgetText,
 };
+use std::collections::BTreeSet;
 
 /// Height of the table under the curves.
 const TABLE_ROOM: f32 = 96.0;
+
+/// Height of each row more.
+const ROW: f32 = 24.0;
 
 /// The smallest useful height of the plot with its legend and axes, in points.
 const MIN_PLOT: f32 = 150.0;
@@ -81,21 +88,22 @@ fn ui(
     commands: &mut Vec<Command>,
 ) {
     if !(presenting || session.is_student_view) {
-        controls(ui, session, commands);
+        controls(ui, session, report, commands);
     }
     let Some(report) = report else {
         return;
     };
     // In a low pane, the curves are shown without the table.
-    let has_table = !presenting && ui.available_height() >= TABLE_ROOM + MIN_PLOT;
-    let height = ui.available_height() - if has_table { TABLE_ROOM } else { 0.0 };
+    let room = TABLE_ROOM + ROW * known(session, report).count() as f32;
+    let has_table = !presenting && ui.available_height() >= room + MIN_PLOT;
+    let height = ui.available_height() - if has_table { room } else { 0.0 };
     convergence(ui, session, report, height, commands);
     if has_table {
         table(ui, session, report);
     }
 }
 
-fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+fn controls(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     let mut view = session.view.clone();
     ui.horizontal_wrapped(|ui| {
         let combo = ComboBox::from_id_salt("curve").width(96.0).selected_text(view.norm.label());
@@ -128,6 +136,7 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         named(response.response, "Curves over").on_hover_text(about);
         ui.checkbox(&mut view.reference, "Classic")
             .on_hover_text(actions::CLASSIC.tooltip(ui.ctx()));
+        more_references(ui, &mut view.accelerations);
         if ui.button("Pin").on_hover_text(actions::PIN.tooltip(ui.ctx())).clicked() {
             commands.push(Command::Pin);
         }
@@ -135,9 +144,71 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     if view != session.view {
         commands.push(Command::SetView(view));
     }
+    if let Some(report) = report {
+        for why in missing_references(session, report) {
+            ui.label(RichText::new(why).weak());
+        }
+    }
 }
 
-/// The curves of the run, of the pinned runs and of Jacobi's iteration.
+/// The menu of the reference curves beside that of classic Jacobi.
+fn more_references(ui: &mut Ui, chosen: &mut BTreeSet<Acceleration>) {
+    // Several may be chosen.
+    let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    let (response, _) = MenuButton::new("+").config(stays).ui(ui, |ui| {
+        for acceleration in Acceleration::ALL {
+            let mut is_chosen = chosen.contains(&acceleration);
+            let response = ui.checkbox(&mut is_chosen, capitalized(acceleration.label()));
+            if response.changed() {
+                match is_chosen {
+                    true => _ = chosen.insert(acceleration),
+                    false => _ = chosen.remove(&acceleration),
+                }
+            }
+            explained(response, acceleration.about());
+        }
+    });
+    let about = "More reference curves: how far Jacobi's iteration is from the best that its products with the matrix allow.";
+    named(response, "More references").on_hover_text(about);
+}
+
+fn capitalized(label: &str) -> String {
+    let mut letters = label.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Why chosen reference curves are not shown; a sentence each.
+fn missing_references<'a>(session: &'a Session, report: &'a Report) -> Vec<&'a str> {
+    if session.view.accelerations.is_empty() {
+        return Vec::new();
+    }
+    match (session.view.against, session.view.norm) {
+        (Against::Time, _) => {
+            vec!["The sweeps of other references are counted and not timed: see them over sweeps."]
+        }
+        (_, Norm::Update | Norm::Error) => vec!["Of other references the residual alone is known."],
+        _ => accelerated(session, report).filter_map(|curve| curve.why_not.as_deref()).collect(),
+    }
+}
+
+/// The accelerations of Jacobi's iteration that were chosen, as far as they are made.
+fn accelerated<'a>(
+    session: &'a Session,
+    report: &'a Report,
+) -> impl Iterator<Item = &'a AccelerationCurve> {
+    let chosen = &session.view.accelerations;
+    report.accelerated.iter().filter(|curve| chosen.contains(&curve.acceleration))
+}
+
+/// Those that can be made.
+fn known<'a>(
+    session: &'a Session,
+    report: &'a Report,
+) -> impl Iterator<Item = &'a AccelerationCurve> {
+    accelerated(session, report).filter(|curve| curve.is_known())
+}
+
+/// The curves of the run, of the pinned runs, of Jacobi's iteration and of its accelerations.
 fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
     let (over, norm) = (session.view.against.over(), session.view.norm);
     let theme = theme::of_figures(ui);
@@ -155,7 +226,14 @@ fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
         Series::line(name, points, theme.beside(pin.number))
     });
     let pinned: Vec<_> = pinned.collect();
-    let name = match (pinned.is_empty(), session.view.reference) {
+    let beside: Vec<_> = known(session, report)
+        .map(|curve| AccelerationCurve {
+            records: until(&curve.records, most_sweeps(report)).into(),
+            ..curve.clone()
+        })
+        .collect();
+    let has_reference = session.view.reference || !beside.is_empty();
+    let name = match (pinned.is_empty(), has_reference) {
         (true, false) => String::new(),
         (true, true) => THIS_RUN.to_owned(),
         (false, _) => own,
@@ -169,7 +247,8 @@ fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
         let points = norm_points(classic(report), 1, over, cycle, value);
         Series { dashed: true, ..Series::line(CLASSIC_NAME, points, theme.reference()) }
     });
-    let series = [run].into_iter().chain(pinned).chain(classic).collect();
+    let accelerated = acceleration_series(&beside, over, cycle, theme, value);
+    let series = [run].into_iter().chain(pinned).chain(classic).chain(accelerated).collect();
     let mut plot = convergence_plot(series, norm.label(), over, tolerance(session, report));
     if over != Over::Seconds {
         let time = |record: &Record| (over.along(record, cycle, cycle), record.seconds);
@@ -181,13 +260,17 @@ fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
 /// Classic Jacobi's curve as far as it is shown: it may be far ahead of a run that is held, whose curve would be a dot
 /// beside it.
 fn classic(report: &Report) -> &[Record] {
-    let most = match report.phase {
+    until(&report.reference, most_sweeps(report))
+}
+
+/// As many sweeps of references are shown.
+fn most_sweeps(report: &Report) -> u64 {
+    match report.phase {
         Phase::Held | Phase::CatchingUp => {
             report.observation.cycle.saturating_mul(report.plan.sweeps_per_cycle())
         }
         _ => u64::MAX,
-    };
-    until(&report.reference, most)
+    }
 }
 
 /// The records of the first `cycles` cycles.
@@ -318,6 +401,17 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
             let classic = until(classic(report), shown);
             numbers(ui, "classic", colour, columns, classic.last(), 1, reduction(classic));
         }
+        for curve in known(session, report) {
+            let most = match session.travel.earlier(report.latest.cycle) {
+                Some(cycle) => cycle.saturating_mul(sweeps),
+                None => most_sweeps(report),
+            };
+            let (records, name) = (until(&curve.records, most), curve.acceleration.short_label());
+            let [red, green, blue] =
+                theme::of_figures(ui).acceleration(curve.acceleration as usize);
+            let colour = egui::Color32::from_rgb(red, green, blue);
+            numbers(ui, name, colour, columns, records.last(), 1, reduction(records));
+        }
     });
 }
 
@@ -339,7 +433,9 @@ fn numbers(
     ui.label(RichText::new(name).color(colour).strong());
     let reduction = reduction.map_or_else(|| "–".to_owned(), rounded);
     let (cycle, seconds) = record.map_or((0, 0.0), |record| (record.cycle, record.seconds));
-    let texts = [grouped(cycle), grouped(cycle * sweeps), time(seconds), reduction];
+    // The sweeps of accelerations are not timed.
+    let seconds = if seconds.is_nan() { "–".to_owned() } else { time(seconds) };
+    let texts = [grouped(cycle), grouped(cycle * sweeps), seconds, reduction];
     for text in &texts[texts.len() - columns..] {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));
     }

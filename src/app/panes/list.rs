@@ -12,6 +12,7 @@ use crate::app::panes::pinned::PinnedPane;
 use crate::app::panes::probes::ProbesPane;
 use crate::app::panes::profile::ProfilePane;
 use crate::app::panes::slices::SlicesPane;
+use crate::app::panes::speedup::SpeedupPane;
 use crate::app::panes::spy::SpyPane;
 use crate::app::panes::volume::VolumePane;
 use crate::app::state::command::Command;
@@ -32,6 +33,7 @@ pub static ALL: &[&dyn PaneType] = &[
     &VolumePane,
     &SpyPane,
     &PinnedPane,
+    &SpeedupPane,
 ];
 
 /// The pane of this name.

@@ -14,6 +14,7 @@ pub mod pinned;
 pub mod probes;
 pub mod profile;
 mod slices;
+mod speedup;
 pub mod spy;
 mod volume;
 

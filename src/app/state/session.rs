@@ -160,6 +160,7 @@ impl Session {
         }
         if uses.reference {
             settings.reference = view.classic.is_some();
+            settings.accelerations = view.accelerations().collect();
         }
     }
 
@@ -197,6 +198,7 @@ impl Session {
             pace: self.pace,
             observation,
             reference: self.view.reference || needs.reference,
+            accelerations: self.view.accelerations.clone(),
             error: self.view.norm == Norm::Error || needs.error,
             all_norms: self.view.norm != Norm::Residual,
             memory: self.memory_of_each(),

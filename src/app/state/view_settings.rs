@@ -4,6 +4,8 @@ use crate::app::state::compare::Compare;
 use crate::grid::Slice;
 use crate::picture::{Camera, ColourMap, InsideView, Norm, Over, Range, ScaleKind};
 use crate::run::{CutLine, FieldKind};
+use crate::solver::Acceleration;
+use std::collections::BTreeSet;
 
 /// The largest number of probes: there are colours for no more.
 pub const MAX_PROBES: usize = 8;
@@ -25,6 +27,8 @@ pub struct ViewSettings {
     pub borders: bool,
     /// Whether classic Jacobi runs in the background, as a reference.
     pub reference: bool,
+    /// Which of its accelerations run in the background, too.
+    pub accelerations: BTreeSet<Acceleration>,
     /// How the map is compared with that of a pinned run.
     pub compare: Compare,
     /// The norm of the curve, and its x axis.
@@ -129,6 +133,7 @@ impl Default for ViewSettings {
             camera: Camera::default(),
             borders: true,
             reference: true,
+            accelerations: BTreeSet::new(),
             compare: Compare::default(),
             norm: Norm::default(),
             against: Against::Sweeps,

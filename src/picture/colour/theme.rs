@@ -126,6 +126,12 @@ impl Theme {
         self.curve(1)
     }
 
+    /// The colour of the `index`th acceleration of Jacobi's iteration, a reference, too. Runs beside the first may have
+    /// it; their curves are not dashed.
+    pub const fn acceleration(self, index: usize) -> [u8; 3] {
+        self.curve(6 - index % 2)
+    }
+
     pub(crate) const fn palette(self) -> Palette {
         const LIGHT: Palette = Palette {
             background: [0xff, 0xff, 0xff],

@@ -3,6 +3,7 @@
 use crate::grid::{Need, Shape};
 use crate::number::number;
 use crate::picture::axis::scale::ScaleKind;
+use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::figures::run_colour::run_colour;
 use crate::picture::figures::titles::Titles;
@@ -11,7 +12,10 @@ use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::norm::Norm;
 use crate::picture::view::over::Over;
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CsvTable, FieldKind, MethodName, Plan, Record, Snapshot, SnapshotRequest};
+use crate::run::{
+    self, AccelerationCurve, CsvTable, FieldKind, MethodName, Plan, Record, Snapshot,
+    SnapshotRequest,
+};
 
 /// A norm of each run over its cycles, with the tolerance of the first.
 struct Curves;
@@ -100,6 +104,10 @@ impl FigureType for Curves {
             let colour = view.figure.theme.reference();
             series.push(Series { dashed: true, ..Series::line(name, points, colour) });
         }
+        let theme = view.figure.theme;
+        series.extend(acceleration_series(&first.accelerated, view.over, cycle, theme, |record| {
+            view.norm.of(record, first.start_residual)
+        }));
         let stop = &first.plan.spec.stop;
         let tolerance = stop.tolerance.filter(|_| view.norm.is_stopped_by(stop.rule));
         let plot = convergence_plot(series, view.norm.label(), view.over, tolerance);
@@ -120,20 +128,52 @@ impl FigureType for Curves {
         let reference =
             reference.map(|first| run::curve_table(&*first.reference, 1, first.start_residual));
         let tables = snapshots.iter().map(table).chain(reference);
-        titles(snapshots, view).each.into_iter().zip(tables).collect()
+        let mut tables: Vec<_> = titles(snapshots, view).each.into_iter().zip(tables).collect();
+        if let Some(first) = snapshots.first() {
+            for curve in first.accelerated.iter().filter(|curve| curve.is_known()) {
+                let table = run::curve_table(&*curve.records, 1, first.start_residual);
+                tables.push((curve.acceleration.label().to_owned(), table));
+            }
+        }
+        tables
     }
 }
 
 /// The titles, of which Jacobi's iteration beside the first run has the last, if it was made.
 fn titles(snapshots: &[&Snapshot], view: &ViewSpec) -> Titles {
     let mut titles = Titles::of(snapshots, view);
-    if snapshots.first().is_some_and(|first| !first.reference.is_empty()) {
-        if let [only] = &mut titles.each[..] {
-            *only = THIS_RUN.to_owned();
-        }
+    let Some(first) = snapshots.first() else { return titles };
+    let has_classic = !first.reference.is_empty();
+    if (has_classic || first.accelerated.iter().any(AccelerationCurve::is_known))
+        && let [only] = &mut titles.each[..]
+    {
+        *only = THIS_RUN.to_owned();
+    }
+    if has_classic {
         titles.each.push(CLASSIC_NAME.to_owned());
     }
     titles
+}
+
+/// The curves of accelerations of Jacobi's iteration, as far as this norm of them is known. Over time there are none:
+/// their sweeps are counted, and not timed.
+pub fn acceleration_series(
+    curves: &[AccelerationCurve],
+    over: Over,
+    cycle: u64,
+    theme: Theme,
+    value: impl Fn(&Record) -> Option<f64>,
+) -> Vec<Series> {
+    if over == Over::Seconds {
+        return Vec::new();
+    }
+    let series = |curve: &AccelerationCurve| {
+        let points = norm_points(&*curve.records, 1, over, cycle, &value);
+        let colour = theme.acceleration(curve.acceleration as usize);
+        let line = Series::line(curve.acceleration.label(), points, colour);
+        (!line.points.is_empty()).then_some(Series { dashed: true, ..line })
+    };
+    curves.iter().filter_map(series).collect()
 }
 
 /// The norms of a run, and how many of them there are by the selected cycle.

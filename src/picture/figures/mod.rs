@@ -20,6 +20,7 @@ mod runs;
 mod side_by_side;
 mod slices;
 mod space_time;
+pub(crate) mod speedup;
 pub(crate) mod spy;
 mod titles;
 mod volume;
@@ -38,6 +39,7 @@ impl FigureKind {
         Self::SIDE_BY_SIDE,
         Self::SPACE_TIME,
         Self::CURVES,
+        Self::SPEEDUP,
         Self::PROFILE,
         Self::MEAN_TILE,
         Self::DISTANCE,

@@ -54,6 +54,13 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     if let Some(classic) = view.classic.filter(|_| uses.reference) {
         put("classic", &classic.to_string());
     }
+    for (name, sweeps) in
+        [("chebyshev", view.chebyshev), ("conjugate-gradients", view.conjugate_gradients)]
+    {
+        if let Some(sweeps) = sweeps.filter(|_| uses.reference) {
+            put(name, &sweeps.to_string());
+        }
+    }
     for [i, row] in view.probes.iter().filter(|_| uses.probes) {
         put("probe", &format!("{i},{row}"));
     }

@@ -187,7 +187,7 @@ pub struct Uses {
     pub over: bool,
     /// The norm of convergence curves.
     pub norm: bool,
-    /// Jacobi's iteration beside the run.
+    /// Jacobi's iteration and its accelerations beside the run.
     pub reference: bool,
     /// The common point of three slices.
     pub through: bool,

@@ -9,6 +9,7 @@ use crate::picture::view::kind::{FigureKind, Uses};
 use crate::picture::view::norm::Norm;
 use crate::picture::view::over::Over;
 use crate::run::{CutLine, FieldKind, RunSpec, SeriesRequest, Snapshot, SnapshotRequest};
+use crate::solver::Acceleration;
 use serde::{Deserialize, Serialize};
 
 /// What a figure shows, and in which style: with a [`RunSpec`] all that is needed to draw it again.
@@ -52,6 +53,12 @@ pub struct ViewSpec<K = FigureKind> {
     /// How many sweeps of Jacobi's iteration convergence curves show beside the run; `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classic: Option<u64>,
+    /// The same of Chebyshev's acceleration of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chebyshev: Option<u64>,
+    /// The same of conjugate gradients.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conjugate_gradients: Option<u64>,
     /// The points whose values are shown over the cycles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<[usize; 2]>,
@@ -143,6 +150,8 @@ impl ViewSpec<String> {
             cut: self.cut,
             until: self.until,
             classic: self.classic,
+            chebyshev: self.chebyshev,
+            conjugate_gradients: self.conjugate_gradients,
             probes: self.probes,
             pairing: self.pairing,
             colours: self.colours,
@@ -161,6 +170,7 @@ impl ViewSpec {
             id,
             until: self.until,
             classic: self.classic,
+            accelerated: self.accelerated(),
             ..SnapshotRequest::default()
         };
         // Norms come with every run; any field will do beside them.
@@ -175,6 +185,17 @@ impl ViewSpec {
         request
     }
 
+    /// How many sweeps of each acceleration of Jacobi's iteration are shown, in the order of [`Acceleration::ALL`].
+    fn accelerated(&self) -> [Option<u64>; Acceleration::ALL.len()] {
+        [self.chebyshev, self.conjugate_gradients]
+    }
+
+    /// The accelerations of Jacobi's iteration that are shown.
+    pub fn accelerations(&self) -> impl Iterator<Item = Acceleration> {
+        let shown = Acceleration::ALL.into_iter().zip(self.accelerated());
+        shown.filter_map(|(acceleration, sweeps)| sweeps.map(|_| acceleration))
+    }
+
     /// The same of a run beside the first, whose curve extends to this cycle.
     pub fn snapshot_request_beside(
         &self,
@@ -184,7 +205,13 @@ impl ViewSpec {
     ) -> SnapshotRequest {
         let mut request = self.snapshot_request(id, shape);
         request.observation.inside = None;
-        SnapshotRequest { until, classic: None, series: SeriesRequest::default(), ..request }
+        SnapshotRequest {
+            until,
+            classic: None,
+            accelerated: Default::default(),
+            series: SeriesRequest::default(),
+            ..request
+        }
     }
 
     /// Whether curves extend beyond the selected cycle, where the run does, on a grid of `dim` axes; and in an
@@ -237,6 +264,13 @@ impl ViewSpec {
         // The newest residual comes with the next sweep.
         let mut known = first.reference.iter().rev().filter(|record| record.residual.is_some());
         let classic = known.next().map(|record| record.cycle);
+        let accelerated = |acceleration: Acceleration| {
+            let mut curves = first.accelerated.iter();
+            let curve = curves.find(|curve| curve.acceleration == acceleration)?;
+            let last =
+                curve.records.last().filter(|_| curve.is_known() && self.uses().reference)?;
+            Some(last.cycle)
+        };
         let compared = |snapshot: &&Snapshot| Compared {
             cycle: snapshot.cycle(),
             until: until(snapshot),
@@ -246,6 +280,8 @@ impl ViewSpec {
             cycle: first.cycle(),
             until: until(first),
             classic: classic.filter(|_| self.uses().reference),
+            chebyshev: accelerated(Acceleration::Chebyshev),
+            conjugate_gradients: accelerated(Acceleration::ConjugateGradients),
             compared: others.iter().map(compared).collect(),
             ..self
         }

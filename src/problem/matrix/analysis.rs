@@ -68,7 +68,8 @@ impl Analysis {
     }
 }
 
-fn is_symmetric(matrix: &Csr) -> bool {
+/// Whether a_ij = a_ji everywhere.
+pub(in crate::problem) fn is_symmetric(matrix: &Csr) -> bool {
     (0..matrix.rows()).all(|row| {
         matrix.off_diagonal(row).all(|(column, value)| matrix.at(column as usize, row) == value)
     })

@@ -7,6 +7,7 @@ mod market;
 mod order;
 mod spectral_radius;
 
+pub(super) use analysis::is_symmetric;
 pub use analysis::{Analysis, BlockEntries};
 pub use csr::{Csr, Dominance, Entry, MatrixError};
 pub use generated::Generated;

@@ -96,7 +96,8 @@ fn cells(record: &Record, sweeps_per_cycle: u64, start_residual: f64) -> [String
     [
         record.cycle.to_string(),
         (record.cycle * sweeps_per_cycle).to_string(),
-        format!("{:.6}", record.seconds),
+        // Accelerations are not timed.
+        if record.seconds.is_nan() { String::new() } else { format!("{:.6}", record.seconds) },
         cell(residual.map(|norms| norms.l2)),
         cell(residual.and_then(|norms| norms.max)),
         cell(residual.map(|norms| reduction(norms.l2, start_residual))),

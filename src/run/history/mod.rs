@@ -3,8 +3,10 @@
 mod norms;
 mod reductions;
 mod series;
+mod speedup;
 
 pub use norms::{History, Largest, Record};
 pub use reductions::{Reductions, reduction};
 pub use series::CycleValue;
 pub(super) use series::{CURVE_POINTS, OfCycle, Series, SharedSeries};
+pub use speedup::{CostAt, SpeedupAt, speedup_curve};

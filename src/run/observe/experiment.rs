@@ -1,15 +1,18 @@
 //! A run with what is computed alongside to observe it: Jacobi's iteration on the same system, and the
 //! space–time diagram of a 1D run.
 
+use super::accelerated::{AcceleratedRun, AccelerationCurve, Accelerations};
 use super::field::{FieldKind, Picture};
 use super::request::{MapRequest, ObservationRequest};
 use super::space_time::{Diagram, SpaceTime};
 use crate::grid::Field;
 use crate::problem::residual_field;
+use crate::run::history::Record;
 use crate::run::plan::Plan;
 use crate::run::runner::Run;
 use crate::solver::{
-    EdgeShare, FieldRequest, Quantity, Samples, Solver, SolverError, Statistics, Window,
+    Acceleration, EdgeShare, FieldRequest, Quantity, Samples, Solver, SolverError, Statistics,
+    Window,
 };
 use std::sync::Arc;
 
@@ -17,6 +20,7 @@ use std::sync::Arc;
 pub struct Experiment {
     run: Run,
     classic: Option<Run>,
+    accelerations: Accelerations,
     diagram: Option<Diagram>,
 }
 
@@ -27,7 +31,7 @@ impl Experiment {
     /// [`SolverError`] if its arrays do not fit, or the device is not available.
     pub fn new(plan: &Arc<Plan>) -> Result<Self, SolverError> {
         let run = Run::new(plan)?;
-        Ok(Self { diagram: Diagram::new(&run)?, run, classic: None })
+        Ok(Self::of(Diagram::new(&run)?, run))
     }
 
     /// An experiment at its initial guess whose single cycles are observed: a 1D run has no diagram.
@@ -35,7 +39,11 @@ impl Experiment {
     /// # Errors
     /// [`SolverError`] if its arrays do not fit, or the device is not available.
     pub(in crate::run) fn without_diagram(plan: &Arc<Plan>) -> Result<Self, SolverError> {
-        Ok(Self { run: Run::new(plan)?, diagram: None, classic: None })
+        Ok(Self::of(None, Run::new(plan)?))
+    }
+
+    fn of(diagram: Option<Diagram>, run: Run) -> Self {
+        Self { run, classic: None, accelerations: Accelerations::default(), diagram }
     }
 
     /// An experiment with a solver that only tests have.
@@ -45,7 +53,7 @@ impl Experiment {
         solver: Box<dyn crate::solver::Solver>,
     ) -> Result<Self, SolverError> {
         let run = Run::at_start(Arc::clone(plan), plan.method.clone(), solver)?;
-        Ok(Self { diagram: Diagram::new(&run)?, run, classic: None })
+        Ok(Self::of(Diagram::new(&run)?, run))
     }
 
     /// Another experiment on the same system in the same place, from its initial guess. Jacobi's iteration,
@@ -57,12 +65,15 @@ impl Experiment {
         let run = self.run.with_plan(plan)?;
         let diagram = Diagram::new(&run)?;
         let classic = self.classic.take().and_then(|classic| run.take_classic(classic));
-        Ok(Self { diagram, run, classic })
+        let mut experiment = Self { classic, ..Self::of(diagram, run) };
+        experiment.accelerations.take_from(&mut self.accelerations, plan);
+        Ok(experiment)
     }
 
-    /// Takes Jacobi's iteration over from another experiment on the same system in the same place,
-    /// unless it has one or that stopped by another rule.
-    pub(in crate::run) fn take_classic_of(&mut self, other: &mut Self) {
+    /// Takes Jacobi's iteration and its accelerations over from another experiment on the same system in the same
+    /// place, unless it has them or they stopped by another rule.
+    pub(in crate::run) fn take_references_of(&mut self, other: &mut Self) {
+        self.accelerations.take_from(&mut other.accelerations, self.run.plan());
         if self.classic.is_none() {
             self.classic = other.classic.take().and_then(|classic| self.run.take_classic(classic));
         }
@@ -169,6 +180,59 @@ impl Experiment {
             classic.step(goal.saturating_sub(classic.cycle()).max(1))?;
         }
         Ok(())
+    }
+
+    /// Whether there is a sweep of an acceleration to make, or it is to be set up: while the run is made it goes as
+    /// far as the run, and to its tolerance at the most. It waits for the spectral radius if that takes time.
+    pub fn has_acceleration_work(&self, acceleration: Acceleration) -> bool {
+        self.has_acceleration_work_to(acceleration, self.run.sweeps())
+    }
+
+    /// The same with this number of sweeps in the place of the run's.
+    pub(in crate::run) fn has_acceleration_work_to(
+        &self,
+        acceleration: Acceleration,
+        sweeps: u64,
+    ) -> bool {
+        match self.accelerations.get(acceleration) {
+            Some(made) => made.goes_on(sweeps),
+            None => !acceleration.needs_radius() || self.run.plan().knows_radius(),
+        }
+    }
+
+    /// Sets an acceleration up, or makes a sweep of it.
+    pub fn accelerate(&mut self, acceleration: Acceleration) {
+        self.accelerations.sweep(acceleration, self.run.plan());
+    }
+
+    /// Gives the arrays of accelerations back. Those that have not come to their end begin again when they are needed.
+    pub(in crate::run) fn drop_unfinished_accelerations(&mut self) {
+        self.accelerations.drop_unfinished();
+    }
+
+    /// An acceleration, once [`Experiment::accelerate`] has set it up.
+    pub(in crate::run) fn accelerated(
+        &self,
+        acceleration: Acceleration,
+    ) -> Option<&AcceleratedRun> {
+        self.accelerations.get(acceleration)
+    }
+
+    /// The curves of the accelerations that were set up, each made of its norms by `records`.
+    pub(in crate::run) fn acceleration_curves(
+        &self,
+        mut records: impl FnMut(Acceleration, &AcceleratedRun) -> Arc<[Record]>,
+    ) -> Vec<AccelerationCurve> {
+        let curve = |acceleration| {
+            let made = self.accelerations.get(acceleration)?;
+            let explain = |why| AccelerationCurve::explain(acceleration, why);
+            Some(AccelerationCurve {
+                acceleration,
+                records: records(acceleration, made),
+                why_not: made.why_not().map(explain),
+            })
+        };
+        Acceleration::ALL.into_iter().filter_map(curve).collect()
     }
 
     /// Makes sweeps of Jacobi's iteration towards a number of sweeps, independent of the run's.

@@ -1,6 +1,7 @@
 //! Observing an iterate: the fields that there are, what can be requested of them, and the one function
 //! that answers.
 
+mod accelerated;
 mod cut;
 mod experiment;
 mod field;
@@ -9,6 +10,7 @@ mod request;
 mod space_time;
 mod volume;
 
+pub use accelerated::AccelerationCurve;
 pub use cut::{CutLine, FieldProfile};
 pub use experiment::Experiment;
 pub use field::{FieldKind, Picture};

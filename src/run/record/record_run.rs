@@ -8,7 +8,7 @@ use crate::problem::{self, ExactError};
 use crate::run::observe::{Experiment, FieldKind, Observation};
 use crate::run::plan::{Plan, Stop};
 use crate::run::runner::{Divergence, Outcome, Run};
-use crate::solver::SolverError;
+use crate::solver::{Acceleration, SolverError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -64,7 +64,7 @@ pub enum RecordedCycles<'a> {
 pub enum Stage<'a> {
     /// Cycles are made.
     Run(&'a Run),
-    /// Jacobi's iteration catches up with the run; the fraction of it that is made, 0 to 1.
+    /// Jacobi's iteration, or an acceleration of it, catches up with the run; the fraction of it that is made, 0 to 1.
     Jacobi(f32),
 }
 
@@ -167,6 +167,7 @@ pub fn record_run(
         }
     }
     recorder.advance_classic(monitor)?;
+    recorder.accelerate(monitor)?;
     let Recorder { experiment, series, .. } = recorder;
     let outcome = experiment.run().outcome().cloned();
     let Some((_, last)) = observations.last() else {
@@ -294,5 +295,27 @@ impl Recorder<'_> {
             }
             (monitor.on_progress)(Stage::Jacobi(made as f32 / sweeps.max(1) as f32));
         }
+    }
+
+    /// Makes the sweeps of the accelerations whose curves are requested. One that cannot be made says so in its curve.
+    fn accelerate(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
+        for acceleration in Acceleration::ALL {
+            let Some(sweeps) = self.request.accelerated[acceleration as usize] else { continue };
+            let experiment = &mut self.experiment;
+            let sweeps = if sweeps == u64::MAX { experiment.run().sweeps() } else { sweeps };
+            if acceleration.needs_radius() {
+                experiment.run().plan().spectral_radius();
+            }
+            while experiment.has_acceleration_work_to(acceleration, sweeps) {
+                let made = experiment.accelerated(acceleration);
+                let made = made.map_or(0, |made| made.history().latest().cycle);
+                if monitor.cancel.load(Ordering::Relaxed) {
+                    return Err(RecordError::Cancelled { cycle: experiment.run().cycle() });
+                }
+                (monitor.on_progress)(Stage::Jacobi(made as f32 / sweeps.max(1) as f32));
+                experiment.accelerate(acceleration);
+            }
+        }
+        Ok(())
     }
 }

@@ -4,10 +4,11 @@ use super::run_series::{RunSeries, SeriesRequest};
 use crate::grid::Shape;
 use crate::run::history::{History, Record};
 use crate::run::observe::{
-    Experiment, FieldKind, Observation, ObservationRequest, Picture, VolumeSamples,
+    AccelerationCurve, Experiment, FieldKind, Observation, ObservationRequest, Picture,
+    VolumeSamples,
 };
 use crate::run::plan::Plan;
-use crate::solver::{Samples, SolverError};
+use crate::solver::{Acceleration, Samples, SolverError};
 use std::sync::Arc;
 
 /// A request for a snapshot.
@@ -24,6 +25,9 @@ pub struct SnapshotRequest {
     /// How many sweeps of Jacobi's iteration are made alongside such a run, for their curve; `u64::MAX`
     /// for as many as the run makes.
     pub classic: Option<u64>,
+    /// The same of each acceleration of Jacobi's iteration, in the order of [`Acceleration::ALL`]. They stop earlier
+    /// where they meet the tolerance of such a run.
+    pub accelerated: [Option<u64>; Acceleration::ALL.len()],
     /// Whether the norm of the error is recorded, whichever field is observed.
     pub error: bool,
 }
@@ -43,6 +47,8 @@ pub struct Snapshot {
     pub history: Arc<History>,
     /// Those of Jacobi's iteration on the same system, if it runs alongside.
     pub reference: Arc<[Record]>,
+    /// Those of its accelerations that run alongside.
+    pub accelerated: Vec<AccelerationCurve>,
     /// ‖r₀‖₂.
     pub start_residual: f64,
 }
@@ -111,6 +117,11 @@ impl Snapshot {
             history: Arc::new(run.history().clone()),
             reference: experiment.classic().map_or_else(Arc::default, |classic| {
                 classic.history().records().filter(known).copied().collect()
+            }),
+            accelerated: experiment.acceleration_curves(|acceleration, made| {
+                let last = request.accelerated[acceleration as usize].unwrap_or(u64::MAX);
+                let known = |record: &&Record| record.cycle <= last;
+                made.history().records().filter(known).copied().collect()
             }),
             start_residual: run.start_residual(),
         }

@@ -15,7 +15,7 @@ use crate::run::plan::Plan;
 use crate::run::record::{Snapshot, SnapshotRequest};
 use crate::run::runner::Outcome;
 use crate::run::spec::Backend;
-use crate::solver::{Method, SolverError};
+use crate::solver::{Acceleration, Method, SolverError};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,6 +53,7 @@ pub(super) struct Job {
     speed: Speed,
     curve: SharedSeries<Record>,
     reference: SharedSeries<Record>,
+    accelerated: [SharedSeries<Record>; Acceleration::ALL.len()],
     series: ObservedSeries,
 }
 
@@ -107,6 +108,7 @@ impl Job {
             speed: Speed::default(),
             curve: SharedSeries::default(),
             reference: SharedSeries::default(),
+            accelerated: Default::default(),
             series: ObservedSeries::default(),
         }
     }
@@ -143,15 +145,16 @@ impl Job {
             && self.failed.is_none()
     }
 
-    /// Limits the memory of the keyframes while the run is left.
-    pub fn share_memory(&self, bytes: usize) {
+    /// Limits the memory of the keyframes while the run is left, and gives back that of accelerations.
+    pub fn share_memory(&mut self, bytes: usize) {
         self.archive.set_budget(bytes);
+        self.experiment.drop_unfinished_accelerations();
     }
 
     /// Returns to the run, which was left for `other`: it is where it was, and is reported at once.
     pub fn resume(&mut self, other: &mut Self) {
         if other.shares_with(&self.plan) {
-            self.experiment.take_classic_of(&mut other.experiment);
+            self.experiment.take_references_of(&mut other.experiment);
         }
         (self.catch_up, self.is_reported, self.has_news) = (None, false, true);
         self.due = Instant::now();
@@ -329,8 +332,22 @@ impl Job {
         classic.outcome().is_none() && (behind || (has_end && run.outcome().is_some()))
     }
 
+    /// The acceleration of which there is a sweep to make, if there is one.
+    pub fn next_acceleration(&self) -> Option<Acceleration> {
+        if self.failed.is_some()
+            || self.is_going_back()
+            || self.is_catching_up()
+            || !self.is_reported
+            || !self.is_in_step()
+        {
+            return None;
+        }
+        let mut wanted = self.request.accelerations.iter().copied();
+        wanted.find(|acceleration| self.experiment.has_acceleration_work(*acceleration))
+    }
+
     pub fn has_work(&self) -> bool {
-        self.has_run_work() || self.has_classic_work()
+        self.has_run_work() || self.has_classic_work() || self.next_acceleration().is_some()
     }
 
     /// Makes some cycles: one where each is to be observed, or as many as the solver makes at a time.
@@ -407,6 +424,12 @@ impl Job {
         self.has_news = true;
     }
 
+    /// Makes a sweep of an acceleration.
+    pub fn accelerate(&mut self, acceleration: Acceleration) {
+        self.experiment.accelerate(acceleration);
+        self.has_news = true;
+    }
+
     /// Whether the field has to be sorted by its tiles now: that is wanted, and it was not yet.
     pub fn needs_statistics(&self) -> bool {
         let request = &self.request.observation;
@@ -462,6 +485,10 @@ impl Job {
             curve,
             reference: experiment.classic().map_or_else(Arc::default, |classic| {
                 classic.history().curve(&mut self.reference, CURVE_POINTS)
+            }),
+            accelerated: experiment.acceleration_curves(|acceleration, made| {
+                let shared = &mut self.accelerated[acceleration as usize];
+                made.history().curve(shared, CURVE_POINTS)
             }),
             observation,
             edges: self.series.edges(),

@@ -3,13 +3,13 @@
 use super::catch_up::Milestone;
 use crate::run::archive::RunArchive;
 use crate::run::history::{CycleValue, Largest, Record};
-use crate::run::observe::{FieldKind, Observation, ObservationRequest};
+use crate::run::observe::{AccelerationCurve, FieldKind, Observation, ObservationRequest};
 use crate::run::plan::Plan;
 use crate::run::record::{ProbeSeries, Snapshot, SnapshotRequest};
 use crate::run::runner::Outcome;
 use crate::run::spec::RunSpec;
-use crate::solver::Subiterations;
-use crate::solver::{Footprint, Kernel};
+use crate::solver::{Acceleration, Footprint, Kernel, Subiterations};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// All that is requested of a worker.
@@ -40,6 +40,8 @@ pub struct WorkerRequest {
     pub observation: ObservationRequest,
     /// Whether Jacobi's iteration runs alongside, as a reference.
     pub reference: bool,
+    /// Which accelerations of it run alongside, too.
+    pub accelerations: BTreeSet<Acceleration>,
     /// Whether the norm of the error is computed, whichever field is observed.
     pub error: bool,
     /// Whether all norms of every cycle are computed, and not ‖r‖₂ alone.
@@ -121,6 +123,9 @@ pub struct Report {
     pub curve: Arc<[Record]>,
     /// The same of Jacobi's iteration on this system (its cycles are sweeps).
     pub reference: Arc<[Record]>,
+    /// The same of the accelerations of Jacobi's iteration that were requested, as far as they are made: up to the
+    /// tolerance of the run, or to as many sweeps as it has made.
+    pub accelerated: Vec<AccelerationCurve>,
     /// The observation of the newest iterate; empty where the solver failed.
     pub observation: Observation,
     /// The share of the residual near tile borders, at the cycles that were observed.

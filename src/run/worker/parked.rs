@@ -14,7 +14,7 @@ pub(super) struct ParkedRuns(Vec<Job>);
 impl ParkedRuns {
     /// Keeps a run if its epoch is in `wanted`. Those that were left first make room for it: the
     /// arrays of all solvers together take at most `memory` bytes.
-    pub fn park(&mut self, job: Job, wanted: &[u64], memory: usize) {
+    pub fn park(&mut self, mut job: Job, wanted: &[u64], memory: usize) {
         if !wanted.contains(&job.epoch) || bytes(&job) > memory as u64 {
             return;
         }

@@ -22,7 +22,7 @@ use std::time::Duration;
 /// A turn makes cycles for this long, and one cycle at least.
 const SLICE: Duration = Duration::from_millis(4);
 
-/// For each second of the run, Jacobi's iteration alongside gets this fraction of a second: on the CPU …
+/// For each second of the run, Jacobi's iteration alongside, with its accelerations, gets this fraction of a second: on the CPU …
 const CLASSIC_SHARE: f64 = 0.25;
 
 /// … and on a GPU, of whose throughput 95 % is to be left. There the run ends long before Jacobi's
@@ -146,6 +146,7 @@ impl WorkLoop {
             Some(job) if job.request.epoch == request.epoch && job.request.spec == request.spec => {
                 job.has_news |= job.request.observation != request.observation
                     || job.request.reference != request.reference
+                    || job.request.accelerations != request.accelerations
                     || job.request.error != request.error
                     || job.request.all_norms != request.all_norms
                     || job.request.running != request.running
@@ -257,7 +258,18 @@ impl WorkLoop {
         } else {
             SLICE.as_secs_f64()
         };
-        // Where a sweep takes longer than its share, later cycles make up for it.
+        // Where a sweep takes longer than its share, later cycles make up for it. Accelerations come first: they
+        // need few sweeps.
+        let begin = Instant::now();
+        while let Some(acceleration) = job.next_acceleration()
+            && job.classic_credit > 0.0
+            && begin.elapsed() < SLICE
+            && (requests.is_empty() || job.is_awaited())
+        {
+            let sweep = Instant::now();
+            job.accelerate(acceleration);
+            job.classic_credit -= sweep.elapsed().as_secs_f64();
+        }
         let begin = Instant::now();
         while job.has_classic_work()
             && job.classic_credit > 0.0

@@ -551,6 +551,8 @@ mod tests {
             cycle: 0,
             until: None,
             classic: None,
+            chebyshev: None,
+            conjugate_gradients: None,
             slice: None,
             through: view.through.filter(|_| view.uses().through),
             camera: if view.uses().camera { view.camera } else { Camera::default() },

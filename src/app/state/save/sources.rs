@@ -6,6 +6,8 @@ use crate::app::state::pins::Pin;
 use crate::app::state::session::Session;
 use crate::picture::ViewSpec;
 use crate::run::{Report, RunArchive, Snapshot, SnapshotRequest};
+use crate::solver::Acceleration;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -22,6 +24,8 @@ pub struct Sources {
     at_equal: AtEqual,
     /// Whether the curve of Jacobi's iteration is drawn beside that of the run.
     has_reference: bool,
+    /// The accelerations of it whose curves are drawn, too.
+    accelerations: BTreeSet<Acceleration>,
 }
 
 impl Sources {
@@ -44,6 +48,7 @@ impl Sources {
             others,
             at_equal: if ends { AtEqual::End } else { session.view.compare.at_equal },
             has_reference: session.view.reference,
+            accelerations: session.view.accelerations.clone(),
         }
     }
 
@@ -51,6 +56,13 @@ impl Sources {
     /// as it makes, if any do.
     pub fn classic(&self, view: &ViewSpec) -> Option<u64> {
         (self.has_reference && view.uses().reference).then_some(u64::MAX)
+    }
+
+    /// The same of its accelerations, in the order of [`Acceleration::ALL`].
+    pub fn accelerated(&self, view: &ViewSpec) -> [Option<u64>; Acceleration::ALL.len()] {
+        let is_used = view.uses().reference;
+        Acceleration::ALL
+            .map(|it| (is_used && self.accelerations.contains(&it)).then_some(u64::MAX))
     }
 
     /// The same at this cycle, recomputed, in place of the one that the window shows.
@@ -110,6 +122,7 @@ impl Sources {
                     plan: Arc::clone(&newest.plan),
                     history: Arc::clone(&newest.history),
                     reference: newest.reference.clone(),
+                    accelerated: newest.accelerated.clone(),
                     ..again
                 })
             }
@@ -120,6 +133,7 @@ impl Sources {
         if !self.has_reference {
             made.reference = Arc::default();
         }
+        made.accelerated.retain(|curve| self.accelerations.contains(&curve.acceleration));
         Ok(made)
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::run::worker::messages::{ExactState, Phase, Report};
 use crate::run::{FieldKind, MapRequest, MethodSpec, Milestone, ObservationRequest, Outcome, Run};
-use crate::solver::{self, fake::Batches};
+use crate::solver::{self, Acceleration, fake::Batches};
 use crossbeam_channel::bounded;
 
 fn request(threads: usize) -> WorkerRequest {
@@ -415,5 +415,46 @@ fn a_run_that_was_not_kept_is_made_again_to_where_it_was() {
         assert_eq!((after.epoch, after.latest.cycle), (1, 9));
         assert!(!Arc::ptr_eq(&before.archive, &after.archive));
         assert_eq!(after.latest.residual, before.latest.residual);
+    }
+}
+
+/// They go as far as the run, then to its tolerance; another run of the system takes them over.
+#[test]
+fn accelerations_run_alongside_to_the_tolerance() {
+    let mut bench = idle();
+    let wanted = WorkerRequest { accelerations: Acceleration::ALL.into(), ..request(1) };
+    bench.work.take(WorkerRequest { running: false, steps: 2, ..wanted.clone() });
+    bench.work.report();
+    bench.answers.try_recv().unwrap().unwrap();
+    bench.make_all();
+    let paused = bench.report();
+    assert_eq!((paused.sweeps, paused.accelerated.len()), (8, 2));
+    for curve in &paused.accelerated {
+        assert_eq!((curve.records.len(), curve.records[8].cycle), (9, 8));
+        let start = curve.records[0].residual.unwrap().l2;
+        assert!((start - paused.start_residual).abs() <= 1e-12 * start);
+    }
+    bench.work.take(wanted.clone());
+    bench.make_all();
+    let end = bench.report();
+    assert_eq!(end.phase, Phase::Finished(Outcome::Converged));
+    let tolerance = end.plan.stop.tolerance.unwrap();
+    for curve in &end.accelerated {
+        let reduced: Vec<_> = curve
+            .records
+            .iter()
+            .map(|record| record.residual.unwrap().l2 / end.start_residual)
+            .collect();
+        let (last, before) = reduced.split_last().unwrap();
+        assert!(*last <= tolerance && before.iter().all(|left| *left > tolerance));
+        assert!(4 * reduced.len() < end.reference.last().unwrap().cycle as usize);
+    }
+    let mut spec = RunSpec::clone(&wanted.spec);
+    spec.method.overlap = vec![4];
+    bench.work.take(WorkerRequest { epoch: 2, spec: Arc::new(spec), ..wanted });
+    let next = bench.report();
+    assert_eq!(next.latest.cycle, 0);
+    for (one, other) in next.accelerated.iter().zip(&end.accelerated) {
+        assert_eq!(one.records.len(), other.records.len());
     }
 }
