@@ -168,7 +168,7 @@ fn more_references(ui: &mut Ui, chosen: &mut BTreeSet<Acceleration>) {
             explained(response, acceleration.about());
         }
     });
-    let about = "More reference curves: how far Jacobi's iteration is from the best that its products with the matrix allow.";
+    let about = "More reference curves: the same system solved by faster methods, whose sweeps cost about as much.";
     named(response, "More references").on_hover_text(about);
 }
 
@@ -184,9 +184,11 @@ fn missing_references<'a>(session: &'a Session, report: &'a Report) -> Vec<&'a s
     }
     match (session.view.against, session.view.norm) {
         (Against::Time, _) => {
-            vec!["The sweeps of other references are counted and not timed: see them over sweeps."]
+            vec!["Chebyshev and conjugate gradients are not timed: choose cycles or sweeps."]
         }
-        (_, Norm::Update | Norm::Error) => vec!["Of other references the residual alone is known."],
+        (_, Norm::Update | Norm::Error) => {
+            vec!["Of Chebyshev and conjugate gradients, only the residual is known."]
+        }
         _ => accelerated(session, report).filter_map(|curve| curve.why_not.as_deref()).collect(),
     }
 }
