@@ -796,11 +796,16 @@ mod tests {
             view.inside = InsideView::default();
         }
         if !uses.field {
-            let ViewSpec { field, slice, .. }: ViewSpec = ViewSpec::default();
-            (view.field, view.slice) = (field, slice);
-            (view.figure.scale, view.figure.absolute) = (usual.scale, usual.absolute);
+            (view.field, view.figure.scale) = (ViewSpec::default().field, usual.scale);
+        }
+        view.slice = view.slice.filter(|_| uses.slice);
+        view.figure.absolute &= uses.absolute;
+        view.figure.range = view.figure.range.filter(|_| uses.range);
+        if !uses.colours {
             view.figure.map = usual.map;
-            view.figure.range = view.figure.range.filter(|_| uses.inside);
+        }
+        if !uses.borders {
+            view.figure.borders = usual.borders || view.kind.always_has_borders();
         }
         if !uses.probes {
             view.probes = Vec::new();

@@ -252,7 +252,7 @@ mod tests {
         let path = folder.path().join("settings.toml");
         for (text, why) in [
             ("version = 2\n", "its version is 2"),
-            ("window = \"wide\"\n", "invalid type"),
+            ("window = \"wide\"\n", "it must be a list of 2 values"),
             ("colour = 3\n", "unknown field"),
             ("[[[", ""),
         ] {
