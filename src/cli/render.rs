@@ -796,7 +796,8 @@ mod tests {
             view.inside = InsideView::default();
         }
         if !uses.field {
-            (view.field, view.figure.scale) = (ViewSpec::default().field, usual.scale);
+            let ViewSpec { field, .. }: ViewSpec = ViewSpec::default();
+            (view.field, view.figure.scale) = (field, usual.scale);
         }
         view.slice = view.slice.filter(|_| uses.slice);
         view.figure.absolute &= uses.absolute;
