@@ -44,6 +44,8 @@ pub enum JobResult {
     Film(Result<PathBuf, FilmEnd>),
     /// The settings were written, or why not.
     SettingsSaved(Result<(), String>),
+    /// Nothing: the run that others were made for was left.
+    Left,
 }
 
 /// What a file holds.
@@ -100,6 +102,8 @@ pub struct Files {
     last: u64,
     /// Set when the window is closed, to cancel jobs.
     closing: Arc<AtomicBool>,
+    /// The epoch of the run that others are made for, and what cancels them.
+    made_for: (u64, Arc<AtomicBool>),
     progress: Option<Arc<FilmProgress>>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -110,6 +114,7 @@ impl Drop for Files {
     fn drop(&mut self) {
         self.stop_film();
         self.closing.store(true, Ordering::Relaxed);
+        self.made_for.1.store(true, Ordering::Relaxed);
         // Results are discarded from here on, so that no job waits to send one.
         self.answers = never();
         for thread in self.threads.drain(..) {
@@ -128,6 +133,7 @@ impl Files {
             waiting: Vec::new(),
             last: 0,
             closing: Arc::default(),
+            made_for: Default::default(),
             progress: None,
             threads: Vec::new(),
         }
@@ -262,30 +268,46 @@ impl Files {
         }
     }
 
+    /// Ends the making of other runs for a run that has been left: they may take hours and gigabytes.
+    pub fn retain_run(&mut self, epoch: u64) {
+        if self.made_for.0 != epoch {
+            self.made_for.1.store(true, Ordering::Relaxed);
+            self.made_for = (epoch, Arc::default());
+        }
+    }
+
     /// Makes the other runs of a figure that was opened in `epoch`, if it has any.
     pub fn make_others(&mut self, epoch: u64, view: &ViewSpec, memory: usize) {
         let Some(beside) = view.compared.first().map(|first| first.cycle) else {
             return;
         };
         let (cycle, is_beside) = (view.cycle, view.shows(FigureKind::SIDE_BY_SIDE));
-        let (view, cancel) = (view.clone(), Arc::clone(&self.closing));
+        self.retain_run(epoch);
+        let (view, cancel) = (view.clone(), Arc::clone(&self.made_for.1));
         self.spawn("tilescope-others", move || {
             let make = |(index, Compared { cycle, until, run }): (usize, &Compared)| {
                 let plan = Planner::default().plan(run).map_err(|error| error.to_string())?;
                 let made = RunArchive::made(&plan.into(), until.unwrap_or(*cycle), memory, &cancel);
                 Ok((view.colour(index), made.map_err(|error| error.to_string())?))
             };
-            let made = view.compared.iter().enumerate().map(make).collect::<Result<_, String>>()?;
-            Ok(JobResult::OtherRuns(OtherRuns { made, epoch, cycle, beside, is_beside }))
+            let made = view.compared.iter().enumerate().map(make).collect::<Result<_, String>>();
+            if cancel.load(Ordering::Relaxed) {
+                return Ok(JobResult::Left);
+            }
+            Ok(JobResult::OtherRuns(OtherRuns { made: made?, epoch, cycle, beside, is_beside }))
         });
     }
 
     /// Makes a run up to a cycle or to its end, to compare the run of `epoch` with it.
     pub fn make_run(&mut self, epoch: u64, run: &RunSpec, until: u64, how: How, memory: usize) {
-        let (run, cancel) = (run.clone(), Arc::clone(&self.closing));
+        self.retain_run(epoch);
+        let (run, cancel) = (run.clone(), Arc::clone(&self.made_for.1));
         self.spawn("tilescope-compared", move || {
             let plan = Planner::default().plan(&run).map_err(|error| error.to_string())?;
             let made = RunArchive::made(&plan.into(), until, memory, &cancel);
+            if cancel.load(Ordering::Relaxed) {
+                return Ok(JobResult::Left);
+            }
             let made = made.map_err(|error| error.to_string())?;
             Ok(JobResult::MadeRun(epoch, Box::new(made), how))
         });
@@ -498,4 +520,32 @@ fn open(path: &Path) -> Result<Read, String> {
         rhs: Some(path.to_owned()),
         ..ProblemSpec::default()
     })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_run_that_is_made_for_another_ends_when_that_is_left() {
+        let mut files = Files::new(&egui::Context::default());
+        let mut endless = RunSpec::default();
+        endless.problem.shape = vec![1 << 14];
+        (endless.stop.tolerance, endless.stop.max_cycles) = (None, u64::MAX);
+        files.retain_run(1);
+        files.make_run(1, &endless, u64::MAX, How::Wipe, 1 << 20);
+        files.retain_run(1);
+        assert!(!files.made_for.1.load(Ordering::Relaxed));
+        files.retain_run(2);
+        let begin = Instant::now();
+        let result = loop {
+            if let Some(result) = files.result() {
+                break result;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(100), "it goes on");
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        assert!(matches!(result, Ok(JobResult::Left)));
+    }
 }

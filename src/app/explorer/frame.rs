@@ -55,6 +55,7 @@ impl Explorer {
             }
         }
         self.toasts.retain_run(self.session.epoch);
+        self.files.retain_run(self.session.epoch);
         for why in self.drop_lost_files() {
             self.toasts.error(why);
         }

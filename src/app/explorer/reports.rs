@@ -182,6 +182,7 @@ impl Explorer {
                     self.compare_with(&made, how);
                 }
             }
+            Ok(JobResult::Left) => {}
             Ok(JobResult::SettingsSaved(written)) => self.take_settings_saved(written),
             Err(why) => self.toasts.error(why),
         }
