@@ -74,7 +74,7 @@ impl Acceleration {
 }
 
 /// Jacobi's iteration, accelerated. It works on the correction y of the initial guess, A y = r₀, in the scaling of
-/// [`ScaledMatrix`].
+/// `ScaledMatrix`.
 pub struct AcceleratedJacobi {
     matrix: ScaledMatrix,
     iteration: Iteration,
