@@ -73,8 +73,8 @@ impl Acceleration {
     }
 }
 
-/// Jacobi's iteration, accelerated. It works on the correction y of the initial guess, A y = r₀, in the scaling of
-/// `ScaledMatrix`.
+/// Jacobi's iteration, accelerated. It works on the correction y of the initial guess, A y = r₀, with the matrix scaled
+/// to D^−½ A D^−½, which keeps it symmetric.
 pub struct AcceleratedJacobi {
     matrix: ScaledMatrix,
     iteration: Iteration,
