@@ -126,10 +126,10 @@ impl Theme {
         self.curve(1)
     }
 
-    /// The colour of the `index`th acceleration of Jacobi's iteration, a reference, too. Runs beside the first may have
-    /// it; their curves are not dashed.
+    /// The colour of the `index`th acceleration of Jacobi's iteration, a reference, too: far from that of classic Jacobi.
+    /// Runs beside the first may have it; their curves are not dashed.
     pub const fn acceleration(self, index: usize) -> [u8; 3] {
-        self.curve(6 - index % 2)
+        self.curve(5 - 2 * (index % 2))
     }
 
     pub(crate) const fn palette(self) -> Palette {
