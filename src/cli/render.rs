@@ -803,7 +803,7 @@ mod tests {
         view.figure.absolute &= uses.absolute;
         view.figure.range = view.figure.range.filter(|_| uses.range);
         if !uses.colours {
-            view.figure.map = usual.map;
+            view.figure.map = natural_map(view.figure.scale);
         }
         if !uses.borders {
             view.figure.borders = usual.borders || view.kind.always_has_borders();

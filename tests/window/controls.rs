@@ -619,10 +619,10 @@ fn more_reference_curves_are_chosen_in_a_menu() {
         window.texts().iter().any(|text| text == "conjugate gradients")
     });
     window.choose("Curves over", "solver time");
-    window.until_text("counted and not timed");
+    window.until_text("are not timed: choose cycles or sweeps");
     window.choose("Curves over", "sweeps");
     window.choose("Norm", "‖u − u*‖₂");
-    window.until_text("the residual alone is known");
+    window.until_text("only the residual is known");
 }
 
 fn the_theme_can_be_changed() {

@@ -253,7 +253,7 @@ mod tests {
         for (text, why) in [
             ("version = 2\n", "its version is 2"),
             ("window = \"wide\"\n", "it must be a list of 2 values"),
-            ("colour = 3\n", "unknown field"),
+            ("colour = 3\n", "there is no key colour"),
             ("[[[", ""),
         ] {
             std::fs::write(&path, text).unwrap();

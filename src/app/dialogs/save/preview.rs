@@ -196,6 +196,7 @@ impl Preview {
         let most = [room.x, room.y].map(|side| (side * scale).max(1.0) as u32);
         if let (Some(snapshot), Some((view, sources)), false) =
             (&self.snapshot, what, self.is_drawing)
+            && sources.are_of(snapshot)
         {
             let shape = snapshot.plan.problem.shape;
             let (snapshot, sources) = (Arc::clone(snapshot), sources.clone());

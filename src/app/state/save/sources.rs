@@ -5,7 +5,7 @@ use crate::app::state::compare::{AtEqual, ShownCycle};
 use crate::app::state::pins::Pin;
 use crate::app::state::session::Session;
 use crate::picture::ViewSpec;
-use crate::run::{Report, RunArchive, Snapshot, SnapshotRequest};
+use crate::run::{Plan, Report, RunArchive, Snapshot, SnapshotRequest};
 use crate::solver::Acceleration;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -103,6 +103,12 @@ impl Sources {
         let seen: Vec<_> = snapshots.iter().collect();
         view.check_observed(&seen).map_err(|refused| refused.to_string())?;
         Ok(snapshots)
+    }
+
+    /// Whether they belong to the run of a snapshot, which may have been replaced since it was taken.
+    pub fn are_of(&self, snapshot: &Snapshot) -> bool {
+        let is_same = |run: &Plan| run.spec.is_same_run(&snapshot.plan.spec);
+        self.archive.as_ref().is_none_or(|archive| is_same(archive.plan()))
     }
 
     /// Takes what the figure shows of the run itself.
