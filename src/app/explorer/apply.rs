@@ -158,6 +158,10 @@ impl Explorer {
             }
             Command::Save(request) => match request.refusal() {
                 Some(why) => self.toasts.error(why),
+                // The one before would go on with nothing to stop it.
+                None if request.view.frames.is_some() && self.files.making().is_some() => {
+                    self.toasts.error("An animation is being made already; stop it first.");
+                }
                 None if request.view.frames.is_some() => {
                     self.last_saved = SavedFigure::of(&request).or(self.last_saved.take());
                     self.template = None;
