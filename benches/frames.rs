@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 use tilescope::app::Explorer;
 use tilescope::picture::Opened;
 use tilescope::run::{
-    Backend, CutLine, Experiment, FieldKind, MapRequest, ObservationRequest, Planner,
-    ProfileRequest, ReplayRequest, ReplayTarget, Rewinder, RunSpec, Worker, WorkerRequest,
+    Backend, CutLine, Experiment, FieldKind, MapRequest, Measure, ObservationRequest, Planner,
+    ProfileRequest, ReplayRequest, ReplayTarget, Rewinder, RunSpec, SweepRow, SweepSpec, Tuner,
+    TunerEvent, Worker, WorkerRequest, parse_per_axis, parse_subiterations,
 };
-use tilescope::solver::Followed;
+use tilescope::solver::{Followed, Kernel};
 
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 800.0);
 
@@ -34,7 +35,7 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let parts: [(&str, fn()); 8] = [
+    let parts: [(&str, fn()); 9] = [
         ("frames", frame_times),
         ("pictures", first_pictures),
         ("drag", drags),
@@ -43,6 +44,7 @@ fn main() {
         ("throughput", throughput),
         ("keyframes", keyframes),
         ("replay", replays),
+        ("tuning", tuning),
     ];
     // The parts named on the command line, or all.
     let named: Vec<String> = std::env::args().skip(1).filter(|name| name != "--bench").collect();
@@ -245,17 +247,17 @@ fn drags() {
         while !window.shows("Held at") {
             window.frame(Vec::new());
         }
-        let up = (1..=LARGEST_DRAGGED / 2).map(|notch| 2 * notch);
-        let down = (1..).map(|notch| LARGEST_DRAGGED - 2 * notch);
+        let up = (1..=LARGEST_OVERLAP / 2).map(|notch| 2 * notch);
+        let down = (1..).map(|notch| LARGEST_OVERLAP - 2 * notch);
         let mut times = Vec::new();
         for overlap in up.chain(down).take(NOTCHES) {
             for _ in 0..6 {
                 window.frame(Vec::new());
             }
-            let before = line_under_the_map(&window);
+            let before = shown_residual(&window);
             let begin = Instant::now();
             window.frame(vec![Event::PointerMoved(at(overlap))]);
-            while line_under_the_map(&window) == before {
+            while shown_residual(&window) == before {
                 window.frame(Vec::new());
                 let is_late = begin.elapsed() >= DEADLINE;
                 assert!(!is_late, "no picture with overlap {overlap}: {:?}", window.texts());
@@ -270,11 +272,15 @@ fn drags() {
 /// The largest overlap on the slider, with tiles of 32² points.
 const LARGEST_OVERLAP: usize = 30;
 
-/// The largest overlap of the drag: beyond it all points are near a tile border, and the line under the
-/// map stays the same.
-const LARGEST_DRAGGED: usize = 26;
+/// The residual of this run in the table under the curves: while a picture is held it changes with the picture
+/// alone.
+fn shown_residual(window: &Window) -> String {
+    let mut texts = window.texts().into_iter().skip_while(|text| *text != "‖r‖₂/‖r₀‖₂");
+    // After the heading come the run's name, its cycles, sweeps and time.
+    texts.nth(5).unwrap_or_default().to_owned()
+}
 
-/// The line under the map: while a picture is held it changes with the picture alone.
+/// The line under the map.
 fn line_under_the_map(window: &Window) -> String {
     let texts = window.texts();
     let line = texts.into_iter().find(|text| text.starts_with("Edge share"));
@@ -512,4 +518,54 @@ fn rate_of(request: WorkerRequest, is_observed: bool) -> f64 {
         end = Instant::now();
     }
     (last - first) as f64 / end.duration_since(begin).as_secs_f64().max(1e-3)
+}
+
+/// The tuning map with the window's ranges: when its predictions are there, when the best cell and the last of those
+/// that are not slow.
+fn tuning() {
+    let mut run = RunSpec::default();
+    run.problem.shape = vec![256, 256];
+    run.method.backend = Backend::Cpu;
+    let spec = SweepSpec {
+        run,
+        k: parse_subiterations("4,8,16,32,64,128").expect("a list"),
+        overlap: parse_per_axis("0:30:2").expect("a list"),
+        tile: parse_per_axis("32").expect("a list"),
+        kernel: vec![Kernel::AUTO],
+        measure: Measure::ALL.to_vec(),
+    };
+    let tuner = Tuner::start(|| {}).expect("a thread");
+    let begin = Instant::now();
+    assert!(tuner.begin(spec), "the tuner waits");
+    let mut rows: Vec<(f64, SweepRow)> = Vec::new();
+    let seconds = || begin.elapsed().as_secs_f64();
+    loop {
+        match tuner.wait(DEADLINE) {
+            Some(TunerEvent::Ordered { slow, .. }) => {
+                println!(
+                    "tuning map at 256²: predicted after {:.1} s, {} slow cells",
+                    seconds(),
+                    slow.len()
+                );
+            }
+            Some(TunerEvent::Measured { row, .. }) => rows.push((seconds(), *row)),
+            Some(TunerEvent::Ended(_)) => break,
+            Some(_) => {}
+            None => assert!(begin.elapsed() < Duration::from_secs(600), "the map is not measured"),
+        }
+    }
+    let cost = |row: &SweepRow| row.seconds.unwrap_or(f64::INFINITY);
+    let best = rows.iter().map(|(_, row)| cost(row)).fold(f64::INFINITY, f64::min);
+    for within in [1.1, 1.0] {
+        let found = rows.iter().position(|(_, row)| cost(row) <= within * best);
+        let count = found.expect("the best is among them");
+        println!(
+            "a cell within {:.0} % of the best after {:.1} s (cell {} of {})",
+            100.0 * (within - 1.0),
+            rows[count].0,
+            count + 1,
+            rows.len()
+        );
+    }
+    println!("all that are not slow after {:.1} s", seconds());
 }

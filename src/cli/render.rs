@@ -106,7 +106,8 @@ pub struct Render {
         conflicts_with = "animate"
     )]
     until: Option<u64>,
-    /// Curves: add N sweeps of Jacobi's iteration [without a number: as many as the run makes]
+    /// Curves: add N sweeps of Jacobi's iteration [without a number: as many as the run makes; speedup alone: so many
+    /// in any case]
     #[arg(
         long,
         value_name = "N",
@@ -600,7 +601,7 @@ impl Render {
             camera: self.camera(),
             cut: self.cut,
             until: self.until,
-            classic: self.classic,
+            classic: self.classic.or_else(|| self.usual_baseline(kind)),
             chebyshev: self.chebyshev,
             conjugate_gradients: self.conjugate_gradients,
             probes: self.probes.clone(),
@@ -611,6 +612,13 @@ impl Render {
             figure: self.figure(kind)?,
             ..ViewSpec::default()
         })
+    }
+
+    /// Sweeps of Jacobi's iteration that a speedup is over where nothing else was chosen: as many as the run makes.
+    fn usual_baseline(&self, kind: FigureKind) -> Option<u64> {
+        let has_other =
+            !self.compare.is_empty() || self.chebyshev.or(self.conjugate_gradients).is_some();
+        (kind == FigureKind::SPEEDUP && !has_other).then_some(u64::MAX)
     }
 
     fn camera(&self) -> Camera {
@@ -815,6 +823,11 @@ mod tests {
         view.classic = view.classic.filter(|_| uses.reference);
         view.chebyshev = view.chebyshev.filter(|_| uses.reference);
         view.conjugate_gradients = view.conjugate_gradients.filter(|_| uses.reference);
+        let has_other =
+            !view.compared.is_empty() || view.chebyshev.or(view.conjugate_gradients).is_some();
+        if view.kind == FigureKind::SPEEDUP && !has_other {
+            view.classic = view.classic.or(Some(u64::MAX));
+        }
         view.cut = view.cut.filter(|_| uses.cut);
         view.through = view.through.filter(|_| uses.through);
         if !uses.camera {

@@ -582,12 +582,13 @@ impl MethodSpec {
     /// The kernels that go with the method and the back end: with `auto` those of a GPU, which include those
     /// of a CPU.
     pub fn kernels(&self) -> Vec<Kernel> {
-        let kernels = match self.backend {
+        let mut kernels = match self.backend {
             _ if !self.schedule().is_jacobi() => vec![Kernel::AUTO, Kernel::FASTEST],
             Backend::Cpu => Kernel::on_cpu(self.name),
             Backend::Auto | Backend::Cuda => Kernel::of(self.name),
         };
-        if self.omega == 1.0 { kernels } else { of_any_sweeps(kernels) }
+        kernels.retain(|kernel| self.omega == 1.0 || kernel.takes_damping());
+        kernels
     }
 
     /// Whether only a GPU can run it: that was chosen, or a kernel or a block size that a CPU does not have.
@@ -603,12 +604,6 @@ impl MethodSpec {
             }
         }
     }
-}
-
-/// Those kernels that take coefficients per point and damping, too.
-fn of_any_sweeps(kernels: Vec<Kernel>) -> Vec<Kernel> {
-    let of_constants = [Kernel::REGISTER, Kernel::SPECTRAL];
-    kernels.into_iter().filter(|kernel| !of_constants.contains(kernel)).collect()
 }
 
 fn is_auto_backend(backend: &Backend) -> bool {
@@ -692,7 +687,9 @@ impl RunSpec {
     /// The kernels that the problem may be solved by with another method.
     pub fn kernels_with(&self, method: &MethodSpec) -> Vec<Kernel> {
         match (self.problem.kind, method.backend) {
-            (ProblemKind::Diffusion, _) => of_any_sweeps(method.kernels()),
+            (ProblemKind::Diffusion, _) => {
+                method.kernels().into_iter().filter(|kernel| kernel.takes_rows()).collect()
+            }
             (ProblemKind::Matrix, Backend::Cpu) => Kernel::of_matrix_on_cpu(),
             (ProblemKind::Matrix, Backend::Auto | Backend::Cuda) => Kernel::of_matrix(),
             _ => method.kernels(),

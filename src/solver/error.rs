@@ -1,7 +1,7 @@
 //! Why a solver cannot be set up, or cannot continue.
 
 use super::{Kernel, Unavailable};
-use crate::grid::memory::{OutOfMemory, human};
+use crate::grid::memory::{NoRoom, OutOfMemory, human};
 
 /// Why a solver cannot be set up, or cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -9,6 +9,9 @@ pub enum SolverError {
     /// Its arrays do not fit into the memory of this machine.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
+    /// The blocks of a matrix, with the rows that their overlap adds, do not fit into it.
+    #[error(transparent)]
+    Blocks(#[from] NoRoom),
     /// There is no GPU that it could run on.
     #[error("backend cuda cannot be used: {0}; backend cpu can")]
     Unavailable(#[from] Unavailable),

@@ -95,6 +95,8 @@ fn matrices_fit_or_are_refused() {
         ),
         &[],
     );
+    // Blocks of 1,000 rows and more, of which they own 64.
+    never_aborts(&format!("solve --matrix poisson-300x300 --tile 64 --overlap 16 {cycles}"), &[]);
     let mut market =
         format!("%%MatrixMarket matrix coordinate real general\n{0} {0} {0}\n", 200_000);
     (1..=200_000).for_each(|row| market += &format!("{row} {row} 2\n"));

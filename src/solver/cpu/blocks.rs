@@ -10,11 +10,15 @@
 use super::level::Task;
 use super::matrix::{MatrixPass, MatrixSystem, ROWS_OF_TASK};
 use super::norms::{Partial, PartialNorms};
+use crate::grid::memory::{self, NoRoom};
 use crate::grid::{AxisTiling, Real};
 use crate::problem::Csr;
 use crate::problem::matrix::Graph;
 use crate::solver::Layout;
 use std::ops::Range;
+
+/// What needs memory, as a sentence begins.
+const BLOCKS: &str = "cutting the matrix into blocks with this overlap";
 
 /// A matrix cut into blocks, its entries laid out for a cycle.
 #[derive(Debug)]
@@ -79,17 +83,29 @@ impl<R: Real> List<R> {
 
 impl<R: Real> Blocks<R> {
     /// Cuts the rows of a matrix into blocks; the overlap of `tiling` counts levels.
+    ///
+    /// # Errors
+    /// [`NoRoom`] if they would not fit into the memory that is free: how many rows an overlap adds is not known
+    /// before they are found.
     pub fn new(
         matrix: &Csr,
         system: &MatrixSystem<R>,
         sweeps: usize,
         tiling: &AxisTiling,
         layout: Layout,
-    ) -> Self {
+    ) -> Result<Self, NoRoom> {
+        let mut needed = 0;
         let rows = computed_rows(matrix, tiling);
-        let block = |(owned, computed)| Block::new(system, owned, computed, layout);
-        let blocks: Vec<_> = rows.map(block).collect();
-        Self { sweeps, layout, tasks: tasks(&blocks), blocks }
+        let available = memory::available();
+        let blocks = rows.map(|(owned, computed)| {
+            needed += Block::bytes(system, &computed, layout);
+            if needed > available {
+                return Err(NoRoom { what: BLOCKS, needed, available });
+            }
+            Ok(Block::new(system, owned, computed, layout))
+        });
+        let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { sweeps, layout, tasks: tasks(&blocks), blocks })
     }
 
     /// Sweeps of a cycle.
@@ -190,6 +206,20 @@ impl<R: Real> Block<R> {
             block.outside.end_row();
         }
         block
+    }
+
+    /// Bytes of a block that computes these rows: their entries in two lists, which may take twice their size while
+    /// they grow.
+    fn bytes(system: &MatrixSystem<R>, computed: &[u32], layout: Layout) -> u64 {
+        let list = match layout {
+            Layout::Rows => 0,
+            Layout::Reorganised | Layout::Hoisted => {
+                let entries = computed.iter().map(|row| system.row(*row as usize).0.len());
+                2 * entries.sum::<usize>() * (size_of::<u32>() + size_of::<R>())
+                    + 4 * computed.len() * size_of::<u32>()
+            }
+        };
+        (list + size_of_val(computed) + size_of::<Self>()) as u64
     }
 
     /// Where a row lies among the computed ones, if it does.

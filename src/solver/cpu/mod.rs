@@ -31,7 +31,7 @@ use super::{
     Method, NormRequest, Norms, Observe, Quantity, Solver, SolverError, Traffic,
 };
 use crate::clock::Instant;
-use crate::grid::memory::{self, OutOfMemory};
+use crate::grid::memory::{self, NoRoom};
 use crate::grid::{Field, Precision, Real, Shape, Tiling};
 use crate::problem::{Operator, Problem, System};
 use crate::solver::Layout;
@@ -87,13 +87,13 @@ pub struct CpuSolver<R> {
 /// `threads` of 0 means one for each core.
 ///
 /// # Errors
-/// [`OutOfMemory`] if its arrays would not fit, which is checked before anything is allocated.
+/// [`SolverError::Memory`] if its arrays would not fit, which is checked before anything is allocated.
 pub fn on_cpu(
     problem: &Arc<Problem>,
     method: Method,
     precision: Precision,
     threads: usize,
-) -> Result<Box<dyn Solver>, OutOfMemory> {
+) -> Result<Box<dyn Solver>, SolverError> {
     solver(problem, method, precision, threads, Layout::default())
 }
 
@@ -104,7 +104,7 @@ pub(super) fn solver(
     precision: Precision,
     threads: usize,
     layout: Layout,
-) -> Result<Box<dyn Solver>, OutOfMemory> {
+) -> Result<Box<dyn Solver>, SolverError> {
     let level = Level::best();
     Ok(match precision {
         Precision::F32 => {
@@ -186,24 +186,29 @@ enum Cycle<R> {
 }
 
 impl<R: Real> Cycle<R> {
-    fn new(problem: &Problem, system: &Divided<R>, method: &Method, layout: Layout) -> Self {
+    fn new(
+        problem: &Problem,
+        system: &Divided<R>,
+        method: &Method,
+        layout: Layout,
+    ) -> Result<Self, NoRoom> {
         let shape = &problem.shape;
-        match (method, &problem.operator, system) {
-            (Method::Damped { sweeps, .. }, ..) => Self::new(problem, system, sweeps, layout),
+        Ok(match (method, &problem.operator, system) {
+            (Method::Damped { sweeps, .. }, ..) => Self::new(problem, system, sweeps, layout)?,
             (Method::Scheduled { schedule, sweeps }, _, Divided::Grid(_)) => match sweeps.plain() {
                 Method::Hierarchical { k, tiling } => {
                     Self::Waves(Waves::new(tiling, *k, *schedule))
                 }
-                other => Self::new(problem, system, other, layout),
+                other => Self::new(problem, system, other, layout)?,
             },
             // Blocks of a matrix have no order.
-            (Method::Scheduled { sweeps, .. }, ..) => Self::new(problem, system, sweeps, layout),
+            (Method::Scheduled { sweeps, .. }, ..) => Self::new(problem, system, sweeps, layout)?,
             (Method::Classic, ..) => Self::Classic,
             (
                 Method::Hierarchical { k, tiling },
                 Operator::Csr(matrix),
                 Divided::Matrix(system),
-            ) => Self::Blocks(Blocks::new(matrix, system, *k, tiling.x(), layout)),
+            ) => Self::Blocks(Blocks::new(matrix, system, *k, tiling.x(), layout)?),
             (Method::Hierarchical { k, tiling }, ..) => {
                 Self::Hierarchical { tiles: Hierarchical::new(shape, tiling), k: *k }
             }
@@ -219,7 +224,7 @@ impl<R: Real> Cycle<R> {
                 tiles: Hierarchical::new(shape, spectral.tiling()),
                 tables: Box::new(Tables::new(spectral)),
             },
-        }
+        })
     }
 
     /// The sweeps that take as long as a cycle, about.
@@ -254,27 +259,27 @@ impl<R: Real> CpuSolver<R> {
     /// CPU does not have means its best.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if its arrays would not fit, checked before anything is allocated.
+    /// [`SolverError::Memory`] if its arrays would not fit, checked before anything is allocated.
     pub fn new(
         problem: &Arc<Problem>,
         method: Method,
         level: Level,
         threads: usize,
-    ) -> Result<Self, OutOfMemory> {
+    ) -> Result<Self, SolverError> {
         Self::with_layout(problem, method, Layout::default(), level, threads)
     }
 
     /// The same with another layout of a matrix.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if its arrays would not fit, which is checked before anything is allocated.
+    /// [`SolverError::Memory`] if its arrays would not fit, which is checked before anything is allocated.
     pub fn with_layout(
         problem: &Arc<Problem>,
         method: Method,
         layout: Layout,
         level: Level,
         threads: usize,
-    ) -> Result<Self, OutOfMemory> {
+    ) -> Result<Self, SolverError> {
         // Its threads first: they take memory, too.
         let team = Team::new(threads);
         let beside = working_bytes(problem, &method, R::PRECISION, threads)
@@ -283,7 +288,7 @@ impl<R: Real> CpuSolver<R> {
         memory::check_with(&problem.shape, arrays, R::PRECISION, beside)?;
         let system = Divided::new(problem);
         let level = level.min(Level::best());
-        Ok(Self::at_start(Arc::clone(problem), system, &method, layout, level, team))
+        Ok(Self::at_start(Arc::clone(problem), system, &method, layout, level, team)?)
     }
 
     fn at_start(
@@ -293,13 +298,13 @@ impl<R: Real> CpuSolver<R> {
         layout: Layout,
         level: Level,
         team: Team,
-    ) -> Self {
+    ) -> Result<Self, NoRoom> {
         let current = problem.initial_iterate();
         let omega = method.omega();
-        let method = Cycle::new(&problem, &system, method, layout);
+        let method = Cycle::new(&problem, &system, method, layout)?;
         let previous = current.clone();
         let exact = None;
-        Self { problem, system, layout, current, previous, exact, method, omega, level, team }
+        Ok(Self { problem, system, layout, current, previous, exact, method, omega, level, team })
     }
 
     /// Makes one cycle.
@@ -415,12 +420,12 @@ impl<R: Real> CpuSolver<R> {
     }
 
     /// Another method on the same system, at the initial guess.
-    pub(super) fn beside(&self, method: &Method) -> Result<Self, OutOfMemory> {
+    pub(super) fn beside(&self, method: &Method) -> Result<Self, SolverError> {
         let beside = working_bytes(&self.problem, method, R::PRECISION, 0);
         memory::check_with(&self.problem.shape, ARRAYS - 1, R::PRECISION, beside)?;
         let (problem, system) = (Arc::clone(&self.problem), self.system.clone());
         let team = self.team.clone();
-        let mut solver = Self::at_start(problem, system, method, self.layout, self.level, team);
+        let mut solver = Self::at_start(problem, system, method, self.layout, self.level, team)?;
         solver.exact.clone_from(&self.exact);
         Ok(solver)
     }

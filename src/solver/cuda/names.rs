@@ -92,6 +92,17 @@ impl Kernel {
         self.row().map_or(choice, |row| row.about)
     }
 
+    /// Whether it makes sweeps with coefficients per point; a choice does where one of those that it stands for
+    /// does.
+    pub fn takes_rows(self) -> bool {
+        self.row().is_none_or(|row| row.takes_rows)
+    }
+
+    /// Whether it makes damped sweeps; a choice does where one of those that it stands for does.
+    pub fn takes_damping(self) -> bool {
+        self.row().is_none_or(|row| row.takes_damping)
+    }
+
     /// Its row of the table.
     fn row(self) -> Option<&'static KernelType> {
         KERNELS.iter().find(|row| row.name == self.name())
