@@ -1017,6 +1017,7 @@ fn a_figure_of_any_kind_is_reproduced_from_its_own_file() {
         "--kind curves --compare o2.toml --chebyshev --conjugate-gradients 30 --over sweeps",
         "--kind speedup --compare o2.toml --classic --conjugate-gradients --over sweeps",
         "--kind profile --compare o2.toml --cut i=8",
+        "--kind memory-traffic",
         "--kind mean-tile",
         "--kind distance --field update",
         "--kind edge-share --until 30",
@@ -1098,6 +1099,9 @@ fn figures_are_saved_as_tables_too() {
         table(&format!("{speedup} --classic --chebyshev")),
         ("run tolerance speedup".to_owned(), 2 * 240)
     );
+    // Main memory, caches and updates, of the sweeps and of the cycle.
+    let traffic = "run quantity first second".to_owned();
+    assert_eq!(table("--kind memory-traffic"), (traffic, 2 * 3));
     // With several runs each row names its run.
     let mut other = small();
     other.method.overlap = vec![2];

@@ -302,6 +302,12 @@ fn a_field_at_single_points_without_a_background() {
 }
 
 #[test]
+fn the_memory_traffic_of_a_cycle_beside_as_many_sweeps() {
+    let view = view(FigureKind::MEMORY_TRAFFIC, 1, [640, 480], Theme::Light);
+    check("memory-traffic.png", &drawn_with(&[64, 64], &[8], view));
+}
+
+#[test]
 fn a_tile_inside_a_cycle_with_its_frozen_halo() {
     let mut view = view(FigureKind::INSIDE, 12, [600, 480], Theme::Light);
     view.inside = InsideView { tile: [1, 2], subiteration: 8, ..InsideView::default() };

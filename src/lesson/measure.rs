@@ -2,7 +2,6 @@
 //! shown, or from one that is made to check a claim.
 
 use super::error::Fault;
-use crate::grid::AxisTiling;
 use crate::picture::{grouped, percent, rounded};
 use crate::problem::SpectralRadius;
 use crate::problem::matrix::BlockEntries;
@@ -100,10 +99,6 @@ impl<'a> Evidence<'a> {
             Method::Streaming(_) => Some(self.observation.traffic?.redundancy()),
             _ => Some(self.plan.tiling.redundancy()),
         }
-    }
-
-    fn tile(&self, points: fn(&AxisTiling) -> usize) -> f64 {
-        self.plan.tiling.axes().iter().map(|axis| points(axis) as f64).product()
     }
 }
 
@@ -390,11 +385,9 @@ impl Measure {
 
 /// Values that a cycle reads and writes for each point, as [`Measure::ALL`] says.
 fn cycle_traffic(it: &Evidence<'_>) -> Option<f64> {
-    if let Method::Streaming(streaming) = &it.plan.method {
-        return Some(it.observation.traffic?.values_per_update() * streaming.height() as f64);
-    }
-    let read = it.tile(|axis| axis.tile() + 2) + it.tile(AxisTiling::tile);
-    Some(it.plan.tiling.count() as f64 * read / it.plan.problem.shape.points() as f64 + 1.0)
+    let counted = it.plan.memory_traffic(None, it.observation.traffic).ok()?;
+    let values = counted.slowest().total() as f64 / it.plan.precision.bytes() as f64;
+    Some(values / it.plan.problem.shape.points() as f64)
 }
 
 impl fmt::Debug for Measure {

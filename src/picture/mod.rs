@@ -41,6 +41,7 @@ pub use figures::distance::distance_plot;
 pub use figures::edge_share::edge_share_plot;
 pub use figures::inside::OWNED;
 pub use figures::mean_tile::{inner_points, mean_tile_plot};
+pub use figures::memory_traffic::{ComparedTraffic, compared_traffic, cycle_name};
 pub use figures::names::{distinguish, method_title, problem_title, value_label};
 pub use figures::probes::{point_label, probe_series, probes_plot};
 pub use figures::profile::{profile_plot, profile_points};
@@ -50,6 +51,7 @@ pub use figures::{common_range, figure};
 pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};
 pub use file::table::save_table;
 pub use film::{Film, FilmError, FilmFile, FilmSize, save_film};
+pub use plot::bars::{Bar, BarChart, BarGroup, SECOND_PART};
 pub use plot::description::{
     BAND_OPACITY, Band, FAINT, Level, Plot, PlotAxis, Series, TickStyle, VerticalLines,
 };

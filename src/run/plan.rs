@@ -17,8 +17,8 @@ use crate::problem::{
 };
 use crate::solver::cuda::Device;
 use crate::solver::{
-    Kernel, Layout, Method, MethodName, Place, SolverError, Spectral, SpectralError,
-    StreamingError, Subiterations,
+    Kernel, Layout, MemoryTraffic, Method, MethodName, Place, SolverError, Spectral, SpectralError,
+    StreamingError, Subiterations, Traffic,
 };
 use std::sync::{Arc, OnceLock};
 
@@ -367,6 +367,44 @@ impl Plan {
     /// Sweeps that a cycle makes.
     pub fn sweeps_per_cycle(&self) -> u64 {
         self.method.sweeps_per_cycle()
+    }
+
+    /// What a cycle moves and computes: on a GPU with the kernel that runs there, or, if it is not known, with the one that
+    /// would. A method that streams has counted what it moved (`streamed`).
+    ///
+    /// # Errors
+    /// One sentence, if nothing is known ([`MemoryTraffic::of_cycle`]).
+    pub fn memory_traffic(
+        &self,
+        kernel: Option<Kernel>,
+        streamed: Option<Traffic>,
+    ) -> Result<MemoryTraffic, &'static str> {
+        self.traffic_of(&self.method, kernel, streamed)
+    }
+
+    /// What as many sweeps of Jacobi's iteration over the whole grid move and compute as a cycle makes.
+    ///
+    /// # Errors
+    /// One sentence, if nothing is known, or a cycle has no number of sweeps.
+    pub fn classic_memory_traffic(&self) -> Result<MemoryTraffic, &'static str> {
+        if self.method.k() == Subiterations::Infinite {
+            return Err("With k = ∞ a cycle has no number of sweeps to compare with.");
+        }
+        let sweep = self.traffic_of(&self.method.classic(), None, None)?;
+        Ok(sweep.times(self.sweeps_per_cycle()))
+    }
+
+    fn traffic_of(
+        &self,
+        method: &Method,
+        kernel: Option<Kernel>,
+        streamed: Option<Traffic>,
+    ) -> Result<MemoryTraffic, &'static str> {
+        let kernel = match self.place {
+            Place::Cpu { .. } => None,
+            Place::Cuda { kernel: chosen, .. } => Some(kernel.unwrap_or(chosen)),
+        };
+        MemoryTraffic::of_cycle(&self.problem, method, self.precision, kernel, streamed)
     }
 
     /// Where the points of the problem lie: the rows of a matrix lie along a line, in the order of its

@@ -7,6 +7,7 @@ use crate::app::panes::edge_share::EdgeSharePane;
 use crate::app::panes::heat_map::pane::HeatMapPane;
 use crate::app::panes::inside::InsidePane;
 use crate::app::panes::mean_tile::MeanTilePane;
+use crate::app::panes::memory_traffic::MemoryTrafficPane;
 use crate::app::panes::pane_type::PaneType;
 use crate::app::panes::pinned::PinnedPane;
 use crate::app::panes::probes::ProbesPane;
@@ -34,6 +35,7 @@ pub static ALL: &[&dyn PaneType] = &[
     &SpyPane,
     &PinnedPane,
     &SpeedupPane,
+    &MemoryTrafficPane,
 ];
 
 /// The pane of this name.

@@ -9,6 +9,7 @@ mod inside;
 pub mod layout;
 pub mod list;
 mod mean_tile;
+mod memory_traffic;
 pub mod pane_type;
 pub mod pinned;
 pub mod probes;

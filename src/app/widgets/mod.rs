@@ -1,5 +1,6 @@
 //! Controls and small pictures, which know nothing of a run.
 
+pub mod bars;
 pub mod cell_values;
 pub mod cells;
 pub mod colour_bar;

@@ -12,6 +12,7 @@ mod heat_map;
 pub(crate) mod inside;
 mod maps;
 pub(crate) mod mean_tile;
+pub(crate) mod memory_traffic;
 pub(crate) mod names;
 pub(crate) mod probes;
 pub(crate) mod profile;
@@ -46,6 +47,7 @@ impl FigureKind {
         Self::EDGE_SHARE,
         Self::PROBES,
         Self::INSIDE,
+        Self::MEMORY_TRAFFIC,
         Self::SPY,
         Self::SLICES,
         Self::VOLUME,

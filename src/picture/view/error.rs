@@ -57,6 +57,9 @@ pub enum ViewError {
         "the tile cannot be followed through a cycle: it has too many points and subiterations, or is computed in waves or warps"
     )]
     NotFollowed,
+    /// Memory traffic that is not counted; why, in one sentence.
+    #[error("memory-traffic cannot be drawn for this run: {0}")]
+    NotCounted(&'static str),
     /// No border to measure distances from.
     #[error("this run has one tile and no tile border")]
     NoBorder,

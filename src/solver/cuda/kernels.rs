@@ -10,6 +10,7 @@ use super::{blocks, classic, register, shared, spectral};
 use crate::grid::Precision;
 #[cfg(feature = "cuda")]
 use crate::solver::SolverError;
+use crate::solver::memory_traffic::{OnChip, TileWork};
 use crate::solver::{Kernel, Layout, Method, MethodName};
 
 /// The kernels, the fastest first on every setting that was measured (`benches/results`): those of grids,
@@ -26,6 +27,8 @@ pub(super) static KERNELS: [KernelType; 8] = [
         #[cfg(feature = "cuda")]
         accepts: |setting| spectral::layout(setting).map(drop),
         #[cfg(feature = "cuda")]
+        on_chip: |_, _| None,
+        #[cfg(feature = "cuda")]
         build: Build::Grid { f32: spectral::build, f64: spectral::build },
     },
     KernelType {
@@ -38,6 +41,8 @@ pub(super) static KERNELS: [KernelType; 8] = [
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| register::layout(setting).map(drop),
+        #[cfg(feature = "cuda")]
+        on_chip: register::on_chip,
         #[cfg(feature = "cuda")]
         build: Build::Grid { f32: register::build, f64: register::build },
     },
@@ -52,6 +57,8 @@ pub(super) static KERNELS: [KernelType; 8] = [
         #[cfg(feature = "cuda")]
         accepts: |setting| shared::layout(setting).map(drop),
         #[cfg(feature = "cuda")]
+        on_chip: shared::on_chip,
+        #[cfg(feature = "cuda")]
         build: Build::Grid { f32: shared::build, f64: shared::build },
     },
     KernelType {
@@ -64,6 +71,8 @@ pub(super) static KERNELS: [KernelType; 8] = [
         methods: &[MethodName::Classic],
         #[cfg(feature = "cuda")]
         accepts: |_| Ok(()),
+        #[cfg(feature = "cuda")]
+        on_chip: |_, _| None,
         #[cfg(feature = "cuda")]
         build: Build::Grid { f32: classic::build, f64: classic::build },
     },
@@ -78,6 +87,8 @@ pub(super) static KERNELS: [KernelType; 8] = [
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::RESIDENT, setting),
         #[cfg(feature = "cuda")]
+        on_chip: |_, _| None,
+        #[cfg(feature = "cuda")]
         build: Build::Blocks(&blocks::RESIDENT),
     },
     KernelType {
@@ -90,6 +101,8 @@ pub(super) static KERNELS: [KernelType; 8] = [
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::HOISTED, setting),
+        #[cfg(feature = "cuda")]
+        on_chip: |_, _| None,
         #[cfg(feature = "cuda")]
         build: Build::Blocks(&blocks::HOISTED),
     },
@@ -104,6 +117,8 @@ pub(super) static KERNELS: [KernelType; 8] = [
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::REORGANISED, setting),
         #[cfg(feature = "cuda")]
+        on_chip: |_, _| None,
+        #[cfg(feature = "cuda")]
         build: Build::Blocks(&blocks::REORGANISED),
     },
     KernelType {
@@ -116,6 +131,8 @@ pub(super) static KERNELS: [KernelType; 8] = [
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::ROWS, setting),
+        #[cfg(feature = "cuda")]
+        on_chip: |_, _| None,
         #[cfg(feature = "cuda")]
         build: Build::Blocks(&blocks::ROWS),
     },
@@ -140,6 +157,10 @@ pub(super) struct KernelType {
     /// Whether it accepts a setting; if not, what it does not accept, such as `tile 96x96`.
     #[cfg(feature = "cuda")]
     accepts: fn(&Setting<'_>) -> Result<(), String>,
+    /// What the tiles of a cycle move in shared memory and registers, on a setting that it accepts; `None` if that is not
+    /// counted.
+    #[cfg(feature = "cuda")]
+    on_chip: fn(&Setting<'_>, &TileWork) -> Option<OnChip>,
     /// Prepares it for a system and a setting that it accepts.
     #[cfg(feature = "cuda")]
     pub build: Build,
@@ -266,6 +287,26 @@ pub(super) fn takes(
     choose(kernel, &setting)
         .map(|row| Kernel::named(row.name))
         .map_err(|Refused { setting, instead }| format!("does not accept {setting}; use {instead}"))
+}
+
+/// What a cycle moves on the chip where `kernel` is chosen, on a GPU that is not known; `None` if that is not counted.
+#[cfg(feature = "cuda")]
+pub(super) fn on_chip(
+    kernel: Kernel,
+    method: &Method,
+    precision: Precision,
+    work: &TileWork,
+) -> Option<OnChip> {
+    let is_per_point = work.weights > 0;
+    let setting =
+        Setting { method, precision, shared_bytes: MOST_SHARED, is_per_point, block_size: None };
+    (choose(kernel, &setting).ok()?.on_chip)(&setting, work)
+}
+
+/// The same without kernels: nothing is known.
+#[cfg(not(feature = "cuda"))]
+pub(super) fn on_chip(_: Kernel, _: &Method, _: Precision, _: &TileWork) -> Option<OnChip> {
+    None
 }
 
 #[cfg(all(test, feature = "cuda"))]

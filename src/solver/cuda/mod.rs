@@ -48,6 +48,7 @@ pub use super::Unavailable;
 pub use device::Device;
 pub use properties::DeviceProperties;
 
+use super::memory_traffic::{OnChip, TileWork};
 use super::{Kernel, Method, Solver, SolverError};
 use crate::grid::Precision;
 use crate::problem::Problem;
@@ -201,6 +202,17 @@ pub fn takes(
     is_per_point: bool,
 ) -> Result<Kernel, String> {
     kernels::takes(kernel, method, precision, is_per_point)
+}
+
+/// What a cycle of tiles moves on the chip of a GPU where `kernel` is chosen; `None` if that is not counted, or the
+/// kernel does not accept the method.
+pub(super) fn on_chip(
+    kernel: Kernel,
+    method: &Method,
+    precision: Precision,
+    work: &TileWork,
+) -> Option<OnChip> {
+    kernels::on_chip(kernel, method, precision, work)
 }
 
 #[cfg(test)]

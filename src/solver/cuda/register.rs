@@ -5,6 +5,7 @@ use super::cycle_kernel::{Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP, 
 use super::kernels::Setting;
 use super::ptx::File;
 use crate::grid::{Real, Tiling};
+use crate::solver::memory_traffic::{Moved, OnChip, TileWork};
 use crate::solver::{Footprint, Method, SolverError};
 use cudarc::driver::{CudaStream, DeviceRepr, DriverError};
 use std::sync::Arc;
@@ -87,6 +88,36 @@ fn layout_1d(tile: usize) -> Option<RegisterLayout> {
     let lanes = tile.div_ceil(points).next_power_of_two();
     let [function, measured] = functions[usize::from(lanes * points != tile)];
     (lanes <= warp).then_some(RegisterLayout::Lanes { function, measured, lanes, points })
+}
+
+/// What its tiles move on the chip. Iterate and right-hand side stay in registers, and come and go over the stage; of a
+/// sweep, only what lies outside of a warp is read from shared memory. Lanes beyond a partial tile do all of that, too.
+pub(super) fn on_chip(setting: &Setting<'_>, work: &TileWork) -> Option<OnChip> {
+    let TileWork { tiles, points: owned, k, operands, .. } = *work;
+    let (kept, halos, from_halos, to_halos) = match layout(setting).ok()? {
+        RegisterLayout::Warps { warps, part, .. } => {
+            let [across, down, width, height] =
+                [warps[0], warps[1], part[0], part[1]].map(|it| it as u64);
+            let count = across * down;
+            let around = 2 * (width + height) * count;
+            let sets = if count > 1 { 2 } else { 1 };
+            // Two warps side by side write a side each into the halo of the other.
+            let sides = 2 * (height * (across - 1) * down + width * across * (down - 1));
+            (width * height * count, sets * around, around, sides)
+        }
+        // The halo is in registers, in those of every lane.
+        RegisterLayout::Lanes { lanes, points, .. } => ((lanes * points) as u64, 0, 0, 0),
+    };
+    Some(OnChip {
+        shared: Moved {
+            read: tiles * (2 * kept + k * from_halos) + owned,
+            written: tiles * (3 * kept + halos + k * to_halos),
+        },
+        registers: Some(Moved {
+            read: tiles * (k * (operands * kept - from_halos) + kept),
+            written: tiles * (2 + k) * kept,
+        }),
+    })
 }
 
 /// Prepares the kernel ([`BuildFn`](super::build::BuildFn)).

@@ -8,6 +8,7 @@ use super::kernels::Setting;
 use super::ptx::File;
 use super::shared_3d;
 use crate::grid::{Real, Tiling};
+use crate::solver::memory_traffic::{Moved, OnChip, TileWork};
 use crate::solver::{Footprint, Method, SolverError};
 use cudarc::driver::{CudaStream, DeviceRepr, DriverError};
 use std::sync::Arc;
@@ -120,6 +121,39 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<SharedLayout, String> {
     let block = [across, down.min(height.next_multiple_of((WARP as usize).div_ceil(across)))];
     let block = block.map(|threads| u32::try_from(threads).unwrap_or(WARP));
     Ok(SharedLayout { function: "any_tile", block, bytes: all, ..FLAT })
+}
+
+/// What its tiles move on the chip. A thread reads the neighbours of its column from shared memory and its own points from
+/// its registers; its last points may be those of another thread, too.
+pub(super) fn on_chip(setting: &Setting<'_>, work: &TileWork) -> Option<OnChip> {
+    let function = layout(setting).ok().filter(|_| work.dim < 3)?.function;
+    let TileWork { tile: [width, height, _], tiles, points: owned, k, operands, weights, .. } =
+        *work;
+    let (computed, halo) = (work.computed(), work.halo());
+    let Some((_, points, _, keeps_right)) = COLUMNS.into_iter().find(|it| it.0 == function) else {
+        // Both copies have the corners of the halo; weights are read through the caches.
+        let with_halo = (width + 2) * if work.dim == 2 { height + 2 } else { 1 };
+        let updates = tiles * computed * k;
+        let filled = tiles * (2 * with_halo + computed);
+        let read = (operands - weights) * updates + owned;
+        return Some(OnChip { shared: Moved { read, written: filled + updates }, registers: None });
+    };
+    let columns = width * height.div_ceil(points as u64);
+    let kept = columns * points as u64;
+    let right = if keeps_right { 0 } else { 1 };
+    // Neighbours along x of every point; of a column, those before its first and after its last point.
+    let ends = if work.dim == 2 { 2 * columns } else { 0 };
+    let from_shared = (2 + right) * kept + ends;
+    Some(OnChip {
+        shared: Moved {
+            read: tiles * k * from_shared,
+            written: tiles * (computed * (1 + right) + 2 * halo + k * computed),
+        },
+        registers: Some(Moved {
+            read: tiles * k * (operands * kept - from_shared) + owned,
+            written: tiles * kept * (2 - right + weights + k),
+        }),
+    })
 }
 
 /// Prepares the kernel ([`BuildFn`](super::build::BuildFn)).
