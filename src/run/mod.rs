@@ -7,8 +7,9 @@ mod archive;
 mod auto_gpu;
 mod command;
 mod export;
+mod fingerprint;
 mod history;
-mod host;
+pub(crate) mod host;
 mod initial_guess;
 mod matrix;
 mod observe;
@@ -33,6 +34,7 @@ pub use export::{
     map_table, mean_tile_table, probes_table, profile_table, save_field, save_run, save_shown,
     save_solution, save_unknowns,
 };
+pub use fingerprint::fingerprint;
 pub use history::{
     CostAt, CycleValue, History, Largest, Record, Reductions, SpeedupAt, reduction, speedup_curve,
 };
