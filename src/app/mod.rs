@@ -25,5 +25,5 @@ mod tuning;
 mod widgets;
 
 #[cfg(not(target_arch = "wasm32"))]
-pub use explorer::run;
+pub use explorer::desktop::run;
 pub use explorer::{Explorer, SettingsFile};

@@ -4,7 +4,7 @@ mod action_table;
 mod apply;
 mod browse;
 #[cfg(not(target_arch = "wasm32"))]
-mod desktop;
+pub mod desktop;
 mod files;
 mod frame;
 mod lessons;
@@ -37,8 +37,6 @@ use crate::app::tuning::Tuning;
 use crate::app::widgets::theme;
 use crate::picture::{Opened, ViewSpec};
 use crate::run::{Report, Worker, WorkerRequest};
-#[cfg(not(target_arch = "wasm32"))]
-pub use desktop::run;
 use eframe::egui;
 use lessons::BeforeLesson;
 pub use settings::SettingsFile;
