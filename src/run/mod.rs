@@ -7,7 +7,6 @@ mod archive;
 mod auto_gpu;
 mod command;
 mod export;
-mod fingerprint;
 mod history;
 pub(crate) mod host;
 mod initial_guess;
@@ -34,7 +33,6 @@ pub use export::{
     map_table, mean_tile_table, probes_table, profile_table, save_field, save_run, save_shown,
     save_solution, save_unknowns,
 };
-pub use fingerprint::fingerprint;
 pub use history::{
     CostAt, CycleValue, History, Largest, Record, Reductions, SpeedupAt, reduction, speedup_curve,
 };
@@ -52,6 +50,7 @@ pub use record::{
     Recording, RunSeries, SeriesRequest, Snapshot, SnapshotRequest, Stage, record_run,
 };
 pub use rewind::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
+pub use runner::fingerprint::fingerprint;
 pub use runner::{Divergence, Outcome, Run};
 pub use spec::{
     BLOCK_SIZES, Backend, MEMORY, MOST_SWEEPS, MethodName, MethodSpec, ProblemKind, ProblemSpec,

@@ -1,6 +1,6 @@
 //! A number that stands for every bit of a run, so that machines can be compared.
 
-use super::runner::Run;
+use super::Run;
 use crate::solver::SolverError;
 
 /// The offset and the prime of FNV-1a with 64 bits (RFC 9923).
