@@ -24,4 +24,6 @@ mod state;
 mod tuning;
 mod widgets;
 
-pub use explorer::{Explorer, SettingsFile, run};
+#[cfg(not(target_arch = "wasm32"))]
+pub use explorer::desktop::run;
+pub use explorer::{Explorer, SettingsFile};

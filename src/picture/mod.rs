@@ -48,6 +48,7 @@ pub use figures::profile::{profile_plot, profile_points};
 pub use figures::speedup::{SpeedupOver, costs, speedup_plot};
 pub use figures::spy::{SMALLEST_BLOCK, SpyCells, entry_colours};
 pub use figures::{common_range, figure};
+pub use file::link::{LinkError, link_text, read_link};
 pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};
 pub use file::table::save_table;
 pub use film::{Film, FilmError, FilmFile, FilmSize, save_film};

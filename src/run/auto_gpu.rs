@@ -1,5 +1,6 @@
 //! The GPUs that [`Backend::Auto`](super::Backend::Auto) may use: each is opened once.
 
+use crate::run::host::aside;
 use crate::solver::SolverError;
 use crate::solver::cuda::{Device, Unavailable};
 use std::sync::{Arc, OnceLock};
@@ -58,7 +59,7 @@ impl AutoGpus {
 fn open_beside(device: Device, opened: OpenOutcome) {
     let answer = Arc::clone(&opened);
     let open = move || _ = answer.set(device.check());
-    if let Err(error) = std::thread::Builder::new().name("tilescope-GPU".into()).spawn(open) {
+    if let Err(error) = aside("tilescope-GPU", open) {
         _ = opened.set(Err(Unavailable::Driver(error.to_string()).into()));
     }
 }

@@ -8,7 +8,7 @@ mod auto_gpu;
 mod command;
 mod export;
 mod history;
-mod host;
+pub(crate) mod host;
 mod initial_guess;
 mod matrix;
 mod observe;
@@ -50,6 +50,7 @@ pub use record::{
     Recording, RunSeries, SeriesRequest, Snapshot, SnapshotRequest, Stage, record_run,
 };
 pub use rewind::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
+pub use runner::fingerprint::fingerprint;
 pub use runner::{Divergence, Outcome, Run};
 pub use spec::{
     BLOCK_SIZES, Backend, MEMORY, MOST_SWEEPS, MethodName, MethodSpec, ProblemKind, ProblemSpec,

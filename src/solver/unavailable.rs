@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
     /// The program was built without the feature `cuda`.
-    #[error("this build has no CUDA (feature `cuda`)")]
+    #[error("{}", not_built())]
     NotBuilt,
     /// The driver's library cannot be opened.
     #[error("no NVIDIA driver is installed")]
@@ -45,6 +45,14 @@ pub enum Unavailable {
     /// The driver failed.
     #[error("the NVIDIA driver failed: {0}")]
     Driver(String),
+}
+
+/// Why a build has no CUDA.
+fn not_built() -> &'static str {
+    match cfg!(target_arch = "wasm32") {
+        true => "a page in a browser has no CUDA; the program for the desktop has",
+        false => "this build has no CUDA (feature `cuda`)",
+    }
 }
 
 /// `only GPU 0`, or `GPUs 0 to 3`.

@@ -198,6 +198,16 @@ pub const COPY_COMMAND: Action = Action {
     ..BLANK
 };
 
+/// Only where the window is in a page.
+pub const COPY_LINK: Action = Action {
+    group: "File",
+    name: "Copy link",
+    about: "Copy a link that opens this run and what is shown of it.",
+    keys: &[command_shift(Key::L)],
+    command: |_, _| Some(Command::CopyLink),
+    ..BLANK
+};
+
 pub const ZERO_GUESS: Action = Action {
     group: "Problem",
     name: "Toggle initial guess of zero",

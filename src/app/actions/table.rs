@@ -3,6 +3,7 @@
 use crate::app::actions::action::Action;
 use crate::app::actions::single::*;
 use crate::app::actions::{members, steps};
+use crate::app::state::address;
 use eframe::egui::{Key, KeyboardShortcut};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -54,6 +55,7 @@ impl ActionTable {
             RESET_ZOOM,
         ]);
         all.extend([OPEN, SAVE, COPY_COMMAND]);
+        all.extend(address::page().map(|_| COPY_LINK));
         all.push(ZERO_GUESS);
         all.push(OPEN_GUESS);
         all.extend(members::problems());

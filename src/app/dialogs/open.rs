@@ -2,7 +2,8 @@
 
 use crate::app::state::command::{BrowseFor, Command};
 use crate::app::widgets::labels::named;
-use crate::app::widgets::rows::row;
+use crate::app::widgets::rows::{folder_row, row};
+use crate::files;
 use eframe::egui::{self, Button, Key, RichText, TextEdit};
 use std::path::{Path, PathBuf};
 
@@ -72,6 +73,21 @@ impl OpenDialog {
         });
     }
 
+    /// The name of the file.
+    fn name_row(&mut self, ui: &mut egui::Ui) {
+        let about = "The name of the file, in the folder below unless the name contains a folder.";
+        row(ui, "File", about, |ui| {
+            let edit = TextEdit::singleline(&mut self.name).desired_width(400.0);
+            let edit = named(ui.add(edit), "File").on_hover_text(about);
+            if std::mem::take(&mut self.wants_focus) {
+                edit.request_focus();
+            }
+            if edit.changed() {
+                self.failed = None;
+            }
+        });
+    }
+
     pub fn ui(
         &mut self,
         context: &egui::Context,
@@ -94,26 +110,16 @@ impl OpenDialog {
             };
             ui.label(RichText::new(about).weak());
             ui.add_space(4.0);
-            let about =
-                "The name of the file, in the folder below unless the name contains a folder.";
-            row(ui, "File", about, |ui| {
-                let edit = TextEdit::singleline(&mut self.name).desired_width(400.0);
-                let edit = named(ui.add(edit), "File").on_hover_text(about);
-                if std::mem::take(&mut self.wants_focus) {
-                    edit.request_focus();
-                }
-                if edit.changed() {
-                    self.failed = None;
-                }
-            });
-            row(ui, "Folder", "The folder of the file, unless the name contains a folder.", |ui| {
-                ui.add(egui::Label::new(self.folder.display().to_string()).truncate());
-            });
+            // A page in a browser knows the files that it was given, and no others.
+            if files::HAS_FOLDERS {
+                self.name_row(ui);
+                folder_row(ui, &self.folder);
+            }
             if let Some(why) = &self.failed {
                 let text = RichText::new(why).color(ui.visuals().error_fg_color);
                 ui.add(egui::Label::new(text).wrap());
             }
-            if !recent.is_empty() {
+            if files::HAS_FOLDERS && !recent.is_empty() {
                 ui.add_space(8.0);
                 ui.label("Recent files").on_hover_text("Files that were opened or saved last.");
                 for path in recent {
@@ -127,12 +133,14 @@ impl OpenDialog {
             }
             ui.add_space(8.0);
             ui.horizontal(|ui| {
-                let can_open = !self.name.trim().is_empty() && self.reading.is_none();
-                let open = ui.add_enabled(can_open, Button::new("Open"));
-                let enter = can_open && ui.input(|input| input.key_pressed(Key::Enter));
-                if open.on_hover_text("Read the file.").clicked() || enter {
-                    // An absolute path replaces the folder.
-                    self.read(self.folder.join(self.name.trim()), commands);
+                if files::HAS_FOLDERS {
+                    let can_open = !self.name.trim().is_empty() && self.reading.is_none();
+                    let open = ui.add_enabled(can_open, Button::new("Open"));
+                    let enter = can_open && ui.input(|input| input.key_pressed(Key::Enter));
+                    if open.on_hover_text("Read the file.").clicked() || enter {
+                        // An absolute path replaces the folder.
+                        self.read(self.folder.join(self.name.trim()), commands);
+                    }
                 }
                 if has_system_dialog {
                     let browse = ui.button("Browse …");

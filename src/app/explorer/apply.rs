@@ -12,6 +12,7 @@ use crate::app::state::pins;
 use crate::app::state::save::SavedFigure;
 use crate::app::state::scale::Scale;
 use crate::app::state::undo::UndoSettings;
+use crate::files;
 use crate::run::{RunSpec, SnapshotRequest};
 use eframe::egui;
 use std::sync::Arc;
@@ -116,7 +117,7 @@ impl Explorer {
                     dialog.restore(last, self.session.view.field);
                 }
                 dialog.folder = self.recent.first_folder();
-                dialog.can_browse = self.has_system_dialog;
+                dialog.can_browse = files::HAS_FOLDERS && self.has_system_dialog;
                 self.save = Some(dialog);
             }
             Command::ShowSave(false) => {
@@ -187,6 +188,7 @@ impl Explorer {
                 }
             }
             Command::CopyImage(snapshots, view) => self.files.copy_image(snapshots, *view),
+            Command::CopyLink => self.copy_link(context),
             Command::StopFilm => self.files.stop_film(),
             Command::Open(path) => self.files.open(path),
             Command::OpenInitialGuess(path) => {

@@ -15,6 +15,7 @@ use crate::picture::{
 };
 use crate::problem::input;
 use crate::problem::matrix::is_market;
+use crate::run::host::{Aside, aside};
 use crate::run::{
     self, ArchivedRun, FieldKind, InitialGuess, MatrixSpec, Monitor, Plan, Planner, ProblemKind,
     ProblemSpec, RecordError, RecordedCycles, RunArchive, RunSpec, Snapshot, SnapshotRequest,
@@ -25,7 +26,6 @@ use eframe::egui::{self, ColorImage};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::thread::JoinHandle;
 
 /// The result of a job.
 pub enum JobResult {
@@ -105,7 +105,7 @@ pub struct Files {
     /// The epoch of the run that others are made for, and what cancels them.
     made_for: (u64, Arc<AtomicBool>),
     progress: Option<Arc<FilmProgress>>,
-    threads: Vec<JoinHandle<()>>,
+    jobs: Vec<Aside>,
 }
 
 impl Drop for Files {
@@ -117,8 +117,8 @@ impl Drop for Files {
         self.made_for.1.store(true, Ordering::Relaxed);
         // Results are discarded from here on, so that no job waits to send one.
         self.answers = never();
-        for thread in self.threads.drain(..) {
-            _ = thread.join();
+        for job in self.jobs.drain(..) {
+            _ = job.join();
         }
     }
 }
@@ -135,7 +135,7 @@ impl Files {
             closing: Arc::default(),
             made_for: Default::default(),
             progress: None,
-            threads: Vec::new(),
+            jobs: Vec::new(),
         }
     }
 
@@ -256,14 +256,12 @@ impl Files {
     /// closed: the dialog may stay open.
     pub fn browse(&self, what: BrowseFor) {
         let (answer, context) = (self.answer.clone(), self.context.clone());
-        let spawned =
-            std::thread::Builder::new().name("tilescope-browse".into()).spawn(move || {
-                let path = browse(&what);
-                _ = answer.send(Ok(JobResult::Chosen(what, path)));
-                context.request_repaint();
-            });
-        if let Err(error) = spawned {
-            let why = format!("no thread for the file dialog could be started: {error}");
+        let shown = browse(what, move |what, path| {
+            _ = answer.send(Ok(JobResult::Chosen(what, path)));
+            context.request_repaint();
+        });
+        if let Err(error) = shown {
+            let why = format!("the file dialog cannot be shown: {error}");
             _ = self.answer.try_send(Err(why));
         }
     }
@@ -338,15 +336,15 @@ impl Files {
         job: impl FnOnce() -> Result<JobResult, String> + Send + 'static,
     ) -> bool {
         let (answer, context) = (self.answer.clone(), self.context.clone());
-        let spawned = std::thread::Builder::new().name(name.into()).spawn(move || {
+        let spawned = aside(name, move || {
             // The receiver is gone once the window is closed.
             _ = answer.send(job());
             context.request_repaint();
         });
-        self.threads.retain(|thread| !thread.is_finished());
+        self.jobs.retain(|job| !job.is_finished());
         match spawned {
-            Ok(thread) => {
-                self.threads.push(thread);
+            Ok(job) => {
+                self.jobs.push(job);
                 true
             }
             Err(error) => {

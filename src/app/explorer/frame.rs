@@ -7,6 +7,7 @@ use crate::app::dialogs::open::OpenDialog;
 use crate::app::dialogs::save::SaveDialog;
 use crate::app::explorer::Explorer;
 use crate::app::explorer::action_table::ACTIONS;
+use crate::app::explorer::browse;
 use crate::app::explorer::lessons::BeforeLesson;
 use crate::app::explorer::reports::on_cpu;
 use crate::app::panes::heat_map;
@@ -23,11 +24,10 @@ impl Explorer {
             self.session.end_drag();
         }
         self.read_keys(context);
-        let dropped = context.input(|input| input.raw.dropped_files.clone());
-        let paths = dropped.iter().map(|file| file.path().to_owned());
+        let dropped = browse::dropped(context);
         let takes_initial_guess = self.open.as_ref().is_some_and(OpenDialog::takes_initial_guess);
         let open = if takes_initial_guess { Command::OpenInitialGuess } else { Command::Open };
-        self.commands.extend(paths.map(open));
+        self.commands.extend(dropped.into_iter().map(open));
         self.apply_commands(context);
         while let Some(result) = self.files.result() {
             self.take_result(result, context);

@@ -3,9 +3,14 @@
 mod action_table;
 mod apply;
 mod browse;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod desktop;
 mod files;
 mod frame;
 mod lessons;
+mod link;
+#[cfg(target_arch = "wasm32")]
+mod page;
 mod reports;
 mod save_settings;
 mod settings;
@@ -24,20 +29,18 @@ use crate::app::state::command::Command;
 use crate::app::state::reached_rate::ReachedRate;
 use crate::app::state::recent::RecentFiles;
 use crate::app::state::save::SavedFigure;
-use crate::app::state::scale::{self, Scale};
+use crate::app::state::scale::Scale;
 use crate::app::state::session::Session;
 use crate::app::state::time_travel::TimeTravel;
 use crate::app::state::undo::Undo;
 use crate::app::tuning::Tuning;
 use crate::app::widgets::theme;
-use crate::lesson::Lesson;
 use crate::picture::{Opened, ViewSpec};
 use crate::run::{Report, Worker, WorkerRequest};
 use eframe::egui;
 use lessons::BeforeLesson;
 pub use settings::SettingsFile;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// The application: settings, the state of the run, and what is on the screen.
 pub struct Explorer {
@@ -97,32 +100,6 @@ pub struct Explorer {
     last_request: Option<WorkerRequest>,
     /// The commands of the last frame.
     commands: Vec<Command>,
-}
-
-/// Opens the window, with a run or a lesson, and runs the application until it is closed.
-///
-/// # Errors
-/// If no window can be opened, for example without a display.
-pub fn run(start: Option<Opened>, lesson: Option<Arc<Lesson>>) -> eframe::Result {
-    let settings_file = SettingsFile::of_user();
-    let viewport = egui::ViewportBuilder::default()
-        .with_title("Tilescope")
-        .with_app_id(settings::NAME)
-        .with_icon(theme::icon())
-        .with_inner_size(settings_file.window())
-        .with_min_inner_size(scale::SMALLEST_SIZE);
-    let options = eframe::NativeOptions { viewport, ..Default::default() };
-    eframe::run_native(
-        settings::NAME,
-        options,
-        Box::new(move |context| {
-            let mut explorer = Explorer::with_settings(&context.egui_ctx, start, settings_file)?;
-            if let Some(lesson) = lesson {
-                explorer.begin_lesson(lesson);
-            }
-            Ok(Box::new(explorer))
-        }),
-    )
 }
 
 impl Explorer {

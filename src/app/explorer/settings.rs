@@ -6,7 +6,7 @@ use crate::app::state::pane_id::PaneId;
 use crate::app::state::save::SavedFigure;
 use crate::app::state::scale::Scale;
 use crate::app::state::session::Session;
-use crate::files::{FileError, create_folder, read_text, rename, write_atomically};
+use crate::files::{self, FileError, create_folder, read_text, rename, write_atomically};
 use crate::picture::ColourMap;
 use crate::run::{FieldKind, toml_message};
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ impl Default for Settings {
 impl Settings {
     /// Reads the file. An invalid one is renamed, and the second value is a message about that.
     fn load(path: &Path) -> (Self, Option<String>) {
-        if !path.exists() {
+        if !files::exists(path) {
             return (Self::default(), None);
         }
         let read = read_text(path, LONGEST).map_err(|error| error.to_string());
@@ -180,6 +180,7 @@ pub struct SettingsFile {
 
 impl SettingsFile {
     /// The settings of the current user. Without a configuration folder, nothing is saved.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn of_user() -> Self {
         use etcetera::BaseStrategy;
         let folders = etcetera::choose_base_strategy().ok();
@@ -187,12 +188,18 @@ impl SettingsFile {
         folder.map_or_else(Self::default, |folder| Self::at(folder.join("settings.toml")))
     }
 
+    /// The settings that the browser keeps for the page.
+    #[cfg(target_arch = "wasm32")]
+    pub fn of_user() -> Self {
+        Self::at(Path::new(files::KEPT).join(NAME).join("settings.toml"))
+    }
+
     /// The settings in a file.
     pub fn at(path: PathBuf) -> Self {
         let (latest, message) = Settings::load(&path);
         let written = latest.clone();
         // An invalid file that could not be renamed stays as it is.
-        let is_lost = message.is_some() && path.exists();
+        let is_lost = message.is_some() && files::exists(&path);
         Self { path: (!is_lost).then_some(path), written, latest, message, ..Self::default() }
     }
 

@@ -5,6 +5,7 @@ use crate::app::widgets::labels::{explained, named, typed};
 use crate::app::widgets::rows::row;
 use crate::grid::Tiling;
 use crate::problem::Stencil;
+use crate::run::host::aside;
 use crate::run::{
     BLOCK_SIZES, Backend, MOST_SWEEPS, MOST_THREADS, MethodName, MethodSpec, ProblemKind,
 };
@@ -28,8 +29,7 @@ impl Backends {
         let gpus = Arc::new(OnceLock::new());
         let answer = Arc::clone(&gpus);
         let ask = move || _ = answer.set(cuda::gpus());
-        let spawned = std::thread::Builder::new().name("tilescope-GPUs".into()).spawn(ask);
-        if let Err(error) = spawned {
+        if let Err(error) = aside("tilescope-GPUs", ask) {
             _ = gpus.set(Err(Unavailable::Driver(error.to_string())));
         }
         Self { gpus }

@@ -4,6 +4,7 @@ use crate::app::actions;
 use crate::app::actions::entry;
 use crate::app::panels::view_menu;
 use crate::app::panes::Panes;
+use crate::app::state::address;
 use crate::app::state::command::Command;
 use crate::app::state::lesson::LessonOrder;
 use crate::app::state::session::{Session, elsewhere};
@@ -81,6 +82,14 @@ pub fn ui(
                 named(ui.button(open), "Open …").on_hover_text(actions::OPEN.tooltip(ui.ctx()));
             if open.clicked() {
                 commands.push(Command::ShowOpen(true));
+            }
+            if address::page().is_some() {
+                let copy = ui.button(if narrow { "Link" } else { "Copy link" });
+                let copy =
+                    named(copy, "Copy link").on_hover_text(actions::COPY_LINK.tooltip(ui.ctx()));
+                if copy.clicked() {
+                    commands.push(Command::CopyLink);
+                }
             }
             let copy = ui.button(if narrow { "Copy" } else { "Copy command" });
             let copy = named(copy, "Copy as command")

@@ -106,6 +106,8 @@ pub enum Command {
     CopyImage(Arc<[Snapshot]>, Box<ViewSpec>),
     /// Stop the animation.
     StopFilm,
+    /// Copy a link that opens the run and what is shown of it.
+    CopyLink,
     /// Open a run, a figure, an image or an array.
     Open(PathBuf),
     /// Choose a file with the system's dialog.

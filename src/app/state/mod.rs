@@ -1,5 +1,6 @@
 //! What was chosen, pinned and compared, and the commands that change it.
 
+pub mod address;
 pub mod command;
 pub mod compare;
 pub mod compared;

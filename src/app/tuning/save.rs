@@ -3,7 +3,7 @@
 use crate::app::state::command::{Command, SaveSweep};
 use crate::app::tuning::results::MapResults;
 use crate::app::widgets::labels::named;
-use crate::app::widgets::rows::row;
+use crate::app::widgets::rows::{folder_row, row};
 use crate::app::widgets::theme;
 use crate::picture::{FigureSpec, Layer, MapValue, SweepFigure, SweepView, sweep_svg};
 use crate::run::{option, sweep_command_line};
@@ -99,9 +99,7 @@ impl SaveMapDialog {
                     edit.request_focus();
                 }
             });
-            row(ui, "Folder", "The folder of the file, unless the name contains a folder.", |ui| {
-                ui.add(egui::Label::new(self.folder.display().to_string()).truncate());
-            });
+            folder_row(ui, &self.folder);
             ui.add_space(8.0);
             let path = self.folder.join(self.name.trim());
             ui.horizontal(|ui| {

@@ -1,7 +1,9 @@
 //! Rows of a settings panel: a name and its control.
 
 use crate::app::widgets::theme::GAP;
+use crate::files;
 use eframe::egui::{self, TextStyle};
+use std::path::Path;
 
 /// Width of the names, in points.
 const NAME_WIDTH: f32 = 98.0;
@@ -39,4 +41,13 @@ pub fn row<T>(
         ui.add_space(GAP);
     }
     row.inner
+}
+
+/// The row of the folder of a file, where files have folders.
+pub fn folder_row(ui: &mut egui::Ui, folder: &Path) {
+    if files::HAS_FOLDERS {
+        row(ui, "Folder", "The folder of the file, unless the name contains a folder.", |ui| {
+            ui.add(egui::Label::new(folder.display().to_string()).truncate());
+        });
+    }
 }

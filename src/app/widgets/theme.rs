@@ -50,12 +50,6 @@ fn heading_family() -> FontFamily {
     FontFamily::Name("semi-bold".into())
 }
 
-/// The window's icon: a tile with its bright edges.
-pub fn icon() -> egui::IconData {
-    eframe::icon_data::from_png_bytes(include_bytes!("../../../assets/icon.png"))
-        .unwrap_or_default()
-}
-
 /// The theme of figures that goes with the window's.
 pub fn of_figures(ui: &egui::Ui) -> crate::picture::Theme {
     if ui.visuals().dark_mode { crate::picture::Theme::Dark } else { crate::picture::Theme::Light }

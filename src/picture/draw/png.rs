@@ -1,12 +1,11 @@
 //! PNG files, with texts that say how they were made.
 
-use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use image::RgbaImage;
 
-use crate::files::{self, FileError, write_atomically};
+use crate::files::{self, FileError, ReadFile, write_atomically};
 
 /// The longest text that is read from a picture, in bytes.
 const LONGEST_TEXT: usize = 1 << 20;
@@ -122,7 +121,7 @@ pub fn read_png_text(path: &Path, keyword: &str) -> Result<Option<String>, PngEr
 }
 
 /// Checks the signature, and goes back to the start.
-fn is_png(file: &mut BufReader<File>) -> io::Result<bool> {
+fn is_png(file: &mut BufReader<ReadFile>) -> io::Result<bool> {
     use std::io::{Read, Seek};
     const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
     let mut start = Vec::with_capacity(SIGNATURE.len());

@@ -1,5 +1,6 @@
 //! Figures as files.
 
+pub(crate) mod link;
 mod metadata;
 pub(crate) mod saved;
 pub(crate) mod table;

@@ -3,7 +3,6 @@
 //! A PNG carries the run's description and the view as two texts (`iTXt`), an SVG as two
 //! elements in its `<metadata>`, a PDF as two elements in its XMP packet; all as TOML.
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -137,7 +136,7 @@ pub fn open(path: &Path) -> Result<Opened, OpenError> {
 fn names_run(path: &Path) -> bool {
     let marks =
         [&b"iTXttilescope\0"[..], b"zTXttilescope\0", b"tEXttilescope\0", NAMESPACE.as_bytes()];
-    fs::read(path).is_ok_and(|bytes| {
+    read_bytes(path, LONGEST).is_ok_and(|bytes| {
         marks.iter().any(|mark| bytes.windows(mark.len()).any(|window| window == *mark))
     })
 }
@@ -307,6 +306,7 @@ mod tests {
     use crate::run::{FieldKind, InitialGuess};
     use image::Rgba;
     use proptest::prelude::*;
+    use std::fs;
 
     const SVG: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="7"/>"#;
 

@@ -56,7 +56,7 @@ pub enum FilmError {
     #[error("an animation without a background is saved as .apng; choose that, or another theme")]
     Transparent,
     /// Videos are made by ffmpeg.
-    #[error(".mp4 files need ffmpeg, which is not installed; .apng and .gif do not")]
+    #[error(".mp4 files need ffmpeg, which {}; .apng and .gif do not", no_ffmpeg())]
     NoFfmpeg,
     /// ffmpeg failed.
     #[error("ffmpeg could not create {}: {message}", .path.display())]
@@ -75,6 +75,14 @@ pub enum FilmError {
     /// It was cancelled.
     #[error("the animation was cancelled; nothing was saved")]
     Cancelled,
+}
+
+/// Why there is no ffmpeg.
+fn no_ffmpeg() -> &'static str {
+    match cfg!(target_arch = "wasm32") {
+        true => "a page in a browser cannot start",
+        false => "is not installed",
+    }
 }
 
 impl FilmFile {

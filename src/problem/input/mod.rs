@@ -9,11 +9,10 @@ mod tests;
 
 pub use picture::PICTURE_PEAK;
 
-use crate::files::{self, reason};
+use crate::files::{self, ReadFile, reason};
 use crate::grid::memory::{NoRoom, OutOfMemory};
 use crate::grid::{Shape, ShapeError};
 use image::ImageFormat;
-use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -222,7 +221,7 @@ enum FileKind {
 }
 
 /// Opens a file and reads its first bytes.
-fn open(path: &Path) -> Result<(FileKind, BufReader<File>), InputError> {
+fn open(path: &Path) -> Result<(FileKind, BufReader<ReadFile>), InputError> {
     let read = |source| InputError::Read { path: path.to_owned(), source };
     let mut file = BufReader::new(files::open(path).map_err(read)?);
     let mut start = Vec::new();

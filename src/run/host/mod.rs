@@ -1,82 +1,32 @@
-//! Drives a loop on a thread of its own.
+//! Drives loops, and does jobs once beside them.
 //!
-//! A loop of this floor is a sequence of turns. A turn does a short piece of work and returns; it
-//! never waits. Its driver decides how to wait: this host blocks its thread, a browser would
-//! ask for the next frame, and tests take turn after turn without sleeping.
+//! A loop of this floor is a sequence of turns. A turn does a short piece of work and returns; it never waits. Its
+//! driver decides how to wait: a thread of its own blocks, a page in a browser lets the browser wake it, and tests take
+//! turn after turn without sleeping.
 
 mod latest_slot;
+#[cfg(target_arch = "wasm32")]
+mod page;
+#[cfg(not(target_arch = "wasm32"))]
+mod thread;
+mod turn;
 
 pub(in crate::run) use latest_slot::LatestSlot;
-
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
-use std::io;
-use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
-
-/// What follows a turn of a loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// There is more work now.
-    Again,
-    /// There is no work until the loop is woken, or until this time has passed.
-    Wait(Duration),
-    /// The loop is over.
-    End,
-}
-
-/// A named thread that takes the turns of one loop. Dropping it ends the loop after the turn under
-/// way, and joins the thread.
-#[derive(Debug)]
-pub(in crate::run) struct Host {
-    /// Holds at most one wake-up. Disconnected: the loop is to end.
-    wake: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Host {
-    /// Starts the thread.
-    ///
-    /// # Errors
-    /// If the thread cannot be started.
-    pub fn start(name: &str, mut turn: impl FnMut() -> Turn + Send + 'static) -> io::Result<Self> {
-        let (wake, woken) = bounded(1);
-        let thread =
-            Builder::new().name(name.into()).spawn(move || while wait(turn(), &woken) {})?;
-        Ok(Self { wake: Some(wake), thread: Some(thread) })
-    }
-
-    /// Ends a wait of the loop, the present one or else the next. Never waits.
-    pub fn wake(&self) {
-        if let Some(wake) = &self.wake {
-            // A wake-up that is there already does for both.
-            _ = wake.try_send(());
-        }
-    }
-}
-
-/// Waits as long as a turn requests, and returns whether there is another turn.
-fn wait(turn: Turn, woken: &Receiver<()>) -> bool {
-    match turn {
-        Turn::Again => woken.try_recv() != Err(TryRecvError::Disconnected),
-        Turn::Wait(most) => woken.recv_timeout(most) != Err(RecvTimeoutError::Disconnected),
-        Turn::End => false,
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        drop(self.wake.take());
-        // Waits for the turn under way, so that no thread outlives its owner.
-        if let Some(thread) = self.thread.take() {
-            _ = thread.join();
-        }
-    }
-}
+#[cfg(target_arch = "wasm32")]
+pub(in crate::run) use page::Host;
+#[cfg(target_arch = "wasm32")]
+pub(crate) use page::{Aside, aside};
+#[cfg(not(target_arch = "wasm32"))]
+pub(in crate::run) use thread::Host;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use thread::{Aside, aside};
+pub(in crate::run) use turn::Turn;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::mpsc;
+    use std::time::Duration;
 
     /// Waits so long that a test that relies on it hangs.
     const LONG: Turn = Turn::Wait(Duration::from_secs(3600));

@@ -4,6 +4,7 @@ mod back;
 mod checkpoint;
 mod confirm;
 mod convergence_forecast;
+pub(in crate::run) mod fingerprint;
 #[cfg(test)]
 mod tests;
 

@@ -4,6 +4,7 @@ use super::job::Job;
 use super::messages::ExactState;
 use crate::grid::Field;
 use crate::problem::{self, ExactError, Problem};
+use crate::run::host::aside;
 use crossbeam_channel::{Receiver, bounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -87,7 +88,7 @@ impl ExactTask {
             // A cancelled task has no receiver.
             move || _ = send.send(problem::exact(&problem, &cancel))
         };
-        let spawned = std::thread::Builder::new().name("tilescope-exact".into()).spawn(work);
+        let spawned = aside("tilescope-exact", work);
         let result = spawned.err().map(|error| {
             Err(format!(
                 "the exact solution cannot be computed: no thread could be started ({error})"

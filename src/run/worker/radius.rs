@@ -1,13 +1,13 @@
 //! The spectral radius of a run's matrix, found alongside the runs where that takes time.
 
 use super::job::Job;
+use crate::run::host::{Aside, aside};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 /// Finds one spectral radius at a time, on a thread of its own, and none while a setting is dragged.
 #[derive(Default)]
 pub(super) struct Radius {
-    thread: Option<JoinHandle<()>>,
+    search: Option<Aside>,
 }
 
 impl Radius {
@@ -16,20 +16,19 @@ impl Radius {
         if self.is_computing() {
             return;
         }
-        if self.thread.take().is_some() {
+        if self.search.take().is_some() {
             job.has_news = true;
         }
         if job.is_reported && !job.request.held && !job.plan.knows_radius() {
             let plan = Arc::clone(&job.plan);
             let work = move || _ = plan.spectral_radius();
             // Without a thread it stays unknown for now.
-            self.thread =
-                std::thread::Builder::new().name("tilescope-radius".into()).spawn(work).ok();
+            self.search = aside("tilescope-radius", work).ok();
         }
     }
 
     /// Whether it is under way.
     pub fn is_computing(&self) -> bool {
-        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+        self.search.as_ref().is_some_and(|search| !search.is_finished())
     }
 }

@@ -28,6 +28,10 @@ pub(super) trait Task {
 impl Level {
     /// The levels that this CPU has, plain first.
     pub fn available() -> Vec<Self> {
+        #[cfg_attr(
+            not(target_arch = "x86_64"),
+            expect(unused_mut, reason = "it has no other level")
+        )]
         let mut levels = vec![Self::Plain];
         #[cfg(target_arch = "x86_64")]
         {

@@ -13,7 +13,7 @@ use crate::app::state::session::Session;
 use crate::app::state::view_settings::RangeMode;
 use crate::app::widgets::cut_line;
 use crate::app::widgets::labels::named;
-use crate::app::widgets::rows::row;
+use crate::app::widgets::rows::{folder_row, row};
 use crate::grid::Slice;
 use crate::picture::{
     Camera, FigureKind, FigureSpec, Frames, InsideView, Norm, Over, Pairing, PlacedFigure, RATE,
@@ -286,9 +286,7 @@ impl SaveDialog {
             let edit = TextEdit::singleline(&mut self.name).id(file_id()).desired_width(300.0);
             named(ui.add(edit), "File").on_hover_text(about);
         });
-        row(ui, "Folder", "The folder of the file, unless the name contains a folder.", |ui| {
-            ui.add(egui::Label::new(self.folder.display().to_string()).truncate());
-        });
+        folder_row(ui, &self.folder);
         if self.what.figure().is_some() {
             self.format(ui);
         }
@@ -421,7 +419,13 @@ impl SaveDialog {
         });
     }
 
-    fn view(&self, session: &Session, report: Option<&Report>, shown: Option<Range>) -> ViewSpec {
+    /// The figure that would be saved, without its cycle and the other runs, which come with what is drawn.
+    pub fn view(
+        &self,
+        session: &Session,
+        report: Option<&Report>,
+        shown: Option<Range>,
+    ) -> ViewSpec {
         let field = session.view.field;
         let colours = session.view.of_field(field);
         let drawn = self.drawn();

@@ -1,7 +1,8 @@
-//! The picture that would be saved, drawn on a thread of its own while the dialog is open.
+//! The picture that would be saved, drawn beside the window while the dialog is open.
 
 use crate::app::state::save::Sources;
 use crate::picture::{Drawing, ViewSpec, figure, render_within, thinned_within};
+use crate::run::host::aside;
 use crate::run::{Snapshot, SnapshotRequest};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui::{
@@ -37,16 +38,17 @@ pub struct PreviewedFigure {
     pub view: ViewSpec,
 }
 
-/// The preview, and the thread that draws it, which ends when this is dropped.
+/// The preview, which is drawn beside the window.
 pub struct Preview {
-    jobs: Sender<PreviewJob>,
+    context: Context,
+    done: Sender<Result<Drawn, String>>,
     drawn: Receiver<Result<Drawn, String>>,
     /// Set to stop what is recomputed for it.
     closing: Arc<AtomicBool>,
     /// The last request to the worker, and when it was sent.
     asked: Option<(SnapshotRequest, f64)>,
     snapshot: Option<Arc<Snapshot>>,
-    /// What the thread draws, or drew last.
+    /// What is drawn, or was drawn last.
     drawing: Option<PreviewJob>,
     is_drawing: bool,
     texture: Option<TextureHandle>,
@@ -96,37 +98,38 @@ impl PreviewJob {
 
 impl Preview {
     pub fn new(context: &Context) -> Self {
-        let (jobs, waiting) = bounded::<PreviewJob>(1);
         let (done, drawn) = bounded(1);
-        let context = context.clone();
-        let closing = Arc::new(AtomicBool::new(false));
-        let cancel = Arc::clone(&closing);
-        let spawned =
-            std::thread::Builder::new().name("tilescope-preview".into()).spawn(move || {
-                let mut before = None;
-                for job in waiting {
-                    let drawn = job.draw(before.as_ref(), &cancel);
-                    if let Ok(drawn) = &drawn {
-                        before = Some((job, Arc::clone(&drawn.shown.snapshots)));
-                    }
-                    if done.send(drawn).is_err() {
-                        return;
-                    }
-                    context.request_repaint();
-                }
-            });
-        let refused = spawned.err().map(|error| format!("no thread could be started: {error}"));
         Self {
-            jobs,
+            context: context.clone(),
+            done,
             drawn,
-            closing,
+            closing: Arc::default(),
             asked: None,
             snapshot: None,
             drawing: None,
             is_drawing: false,
             texture: None,
             shown: None,
-            refused,
+            refused: None,
+        }
+    }
+
+    /// Draws a picture beside the window; there is at most one at a time.
+    fn start(&mut self, job: PreviewJob) {
+        // What was recomputed for the last one, if it could be drawn.
+        let recomputed = self.shown.as_ref().map(|shown| Arc::clone(&shown.snapshots));
+        let before = self.drawing.replace(job.clone()).zip(recomputed);
+        let (done, context) = (self.done.clone(), self.context.clone());
+        let cancel = Arc::clone(&self.closing);
+        let started = aside("tilescope-preview", move || {
+            // The receiver is gone once the dialog is closed.
+            if done.send(job.draw(before.as_ref(), &cancel)).is_ok() {
+                context.request_repaint();
+            }
+        });
+        self.is_drawing = started.is_ok();
+        if let Err(error) = started {
+            self.refused = Some(format!("no thread could be started: {error}"));
         }
     }
 
@@ -174,7 +177,7 @@ impl Preview {
         self.shown.as_ref()
     }
 
-    /// Draws the picture into `room`, and lets the thread draw the next.
+    /// Draws the picture into `room`, and begins the next.
     pub fn ui(&mut self, ui: &mut Ui, what: Option<(&ViewSpec, &Sources)>, room: Vec2) {
         if let Ok(done) = self.drawn.try_recv() {
             self.is_drawing = false;
@@ -205,9 +208,7 @@ impl Preview {
             let is_same =
                 |job: &PreviewJob| next.is_of(job) && (&next.view, most) == (&job.view, job.most);
             if !self.drawing.as_ref().is_some_and(is_same) {
-                // It waits for the next job: the last one is done.
-                self.is_drawing = self.jobs.try_send(next.clone()).is_ok();
-                self.drawing = Some(next);
+                self.start(next);
             }
         }
         let (rect, response) = ui.allocate_exact_size(room, Sense::hover());

@@ -1,9 +1,10 @@
-//! How large an animation's file will be, estimated on a thread of its own while the dialog is open.
+//! How large an animation's file will be, estimated beside the window while the dialog is open.
 
 use crate::app::state::save::Sources;
 use crate::grid::memory;
 use crate::picture::{Film, FilmFile, FilmSize, ViewSpec, counted};
 use crate::run::Snapshot;
+use crate::run::host::aside;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui::Context;
 use std::path::PathBuf;
@@ -21,13 +22,14 @@ struct SizeJob {
     cycles: Vec<u64>,
 }
 
-/// The estimate, and the thread that makes it, which ends when this is dropped.
+/// The estimate, which is made beside the window.
 pub struct SizeEstimate {
-    jobs: Sender<SizeJob>,
+    context: Context,
+    done: Sender<Result<FilmSize, String>>,
     answers: Receiver<Result<FilmSize, String>>,
     /// Set to stop what is recomputed for it.
     closing: Arc<AtomicBool>,
-    /// What the thread estimates, or estimated last.
+    /// What is estimated, or was estimated last.
     latest: Option<SizeJob>,
     is_busy: bool,
     size: Option<Result<FilmSize, String>>,
@@ -88,25 +90,19 @@ impl SizeJob {
 
 impl SizeEstimate {
     pub fn new(context: &Context) -> Self {
-        let (jobs, waiting) = bounded::<SizeJob>(1);
         let (done, answers) = bounded(1);
-        let context = context.clone();
-        let closing = Arc::new(AtomicBool::new(false));
-        let cancel = Arc::clone(&closing);
-        let spawned =
-            std::thread::Builder::new().name("tilescope-film-size".into()).spawn(move || {
-                for job in waiting {
-                    if done.send(job.estimate(&cancel)).is_err() {
-                        return;
-                    }
-                    context.request_repaint();
-                }
-            });
-        let size = spawned.err().map(|error| Err(format!("no thread could be started: {error}")));
-        Self { jobs, answers, closing, latest: None, is_busy: false, size }
+        Self {
+            context: context.clone(),
+            done,
+            answers,
+            closing: Arc::default(),
+            latest: None,
+            is_busy: false,
+            size: None,
+        }
     }
 
-    /// Takes an answer, and lets the thread estimate the size of this animation, if that is another.
+    /// Takes an answer, and estimates the size of this animation, if that is another.
     pub fn update(
         &mut self,
         path: PathBuf,
@@ -122,10 +118,24 @@ impl SizeEstimate {
         }
         let next = SizeJob::new(path, view, sources, newest);
         if self.latest.as_ref().is_none_or(|latest| !next.is_like(latest)) {
-            self.is_busy = self.jobs.try_send(next.clone()).is_ok();
-            self.latest = Some(next);
-            self.size = None;
+            self.start(next);
         }
+    }
+
+    /// Estimates a size beside the window; there is at most one at a time.
+    fn start(&mut self, job: SizeJob) {
+        self.latest = Some(job.clone());
+        let (done, context) = (self.done.clone(), self.context.clone());
+        let cancel = Arc::clone(&self.closing);
+        let started = aside("tilescope-film-size", move || {
+            // The receiver is gone once the dialog is closed.
+            if done.send(job.estimate(&cancel)).is_ok() {
+                context.request_repaint();
+            }
+        });
+        self.is_busy = started.is_ok();
+        let refused = started.err();
+        self.size = refused.map(|error| Err(format!("no thread could be started: {error}")));
     }
 
     /// What is known of the size of an animation with this many frames.

@@ -1,67 +1,17 @@
-//! Writing files completely or not at all, and error messages for files.
+//! Files on a disk.
 
+use super::error::FileError;
+use super::unfinished::Unfinished;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::time::Duration;
 
-/// Why a file could not be written or read; one sentence that names it.
-#[derive(Debug, thiserror::Error)]
-pub enum FileError {
-    /// Writing failed; an existing file is unchanged.
-    #[error("cannot write {}: {}", .path.display(), reason(.cause))]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The error of the system.
-        cause: io::Error,
-    },
-    /// Opening or reading failed.
-    #[error("cannot read {}: {}", .path.display(), reason(.cause))]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The error of the system.
-        cause: io::Error,
-    },
-}
+/// Whether files have folders that can be chosen.
+pub const HAS_FOLDERS: bool = true;
 
-impl FileError {
-    /// An error of reading `path`.
-    pub fn read(path: &Path, cause: io::Error) -> Self {
-        Self::Read { path: path.to_owned(), cause }
-    }
-}
-
-/// The cause of an error in plain words; rare causes in the words of the system.
-pub fn reason(cause: &io::Error) -> String {
-    let known = match cause.kind() {
-        io::ErrorKind::NotFound => "there is no such file or folder",
-        io::ErrorKind::NotADirectory => "a part of the path is not a folder",
-        io::ErrorKind::PermissionDenied => "permission was denied",
-        io::ErrorKind::ReadOnlyFilesystem => "the disk is read-only",
-        io::ErrorKind::StorageFull => "the disk is full",
-        io::ErrorKind::QuotaExceeded => "the disk quota is used up",
-        io::ErrorKind::IsADirectory => "it is a folder",
-        io::ErrorKind::InvalidFilename => "the file name is not allowed",
-        io::ErrorKind::FileTooLarge => "the file would be larger than is allowed here",
-        io::ErrorKind::UnexpectedEof => "it ends too early",
-        io::ErrorKind::OutOfMemory => "there is too little memory for it",
-        _ => {
-            let text = cause.to_string();
-            // The number of the error means nothing to users.
-            let Some((words, code)) = text.rsplit_once(" (os error ") else { return text };
-            // A library may have made a text of the system's error.
-            let code = code.trim_end_matches(')').parse().ok();
-            return match code.filter(|_| cause.raw_os_error().is_none()) {
-                Some(code) => reason(&io::Error::from_raw_os_error(code)),
-                None => words.to_owned(),
-            };
-        }
-    };
-    known.to_owned()
-}
+/// A file that is read.
+pub type ReadFile = File;
 
 /// Writes a file through `write`, completely or not at all: into a temporary file in the same folder,
 /// which is renamed at the end.
@@ -157,37 +107,6 @@ impl Write for GradualFile {
 
 /// What the names of unfinished files begin with.
 const UNFINISHED: &str = ".tilescope-";
-
-/// The unfinished files of this process.
-static UNFINISHED_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// An unfinished file that [`remove_unfinished`] removes, until this is dropped.
-#[derive(Debug)]
-pub struct Unfinished(PathBuf);
-
-impl Unfinished {
-    /// Makes a file known.
-    pub fn new(path: &Path) -> Self {
-        UNFINISHED_FILES.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
-        Self(path.to_owned())
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        let mut known = UNFINISHED_FILES.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|path| *path != self.0);
-    }
-}
-
-/// Removes the files that this process has begun and not finished, for a process that ends now. What
-/// cannot be removed is left to the next save in that folder.
-pub fn remove_unfinished() {
-    let known = UNFINISHED_FILES.lock().unwrap_or_else(PoisonError::into_inner);
-    for path in &*known {
-        _ = fs::remove_file(path);
-    }
-}
 
 /// An unfinished file this old is left over, if no process has it locked.
 const LEFT_OVER: Duration = Duration::from_secs(60);
@@ -290,11 +209,16 @@ fn is_same_node(_: &fs::Metadata, _: &fs::Metadata) -> bool {
     false
 }
 
+/// Whether there is a file.
+pub fn exists(path: &Path) -> bool {
+    path.exists()
+}
+
 /// Opens a file for reading. Folders, pipes and devices are refused: reading them may not end.
 ///
 /// # Errors
 /// That of the system, or that it is not a file.
-pub fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<ReadFile> {
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -313,50 +237,12 @@ pub fn open_to_append(path: &Path) -> io::Result<File> {
     File::options().create(true).append(true).read(true).open(path)
 }
 
-/// Reads a UTF-8 text file of at most `most` bytes. Folders, pipes and devices are refused.
-///
-/// # Errors
-/// [`FileError::Read`] if it cannot be read, is too long or is not text.
-pub fn read_text(path: &Path, most: u64) -> Result<String, FileError> {
-    String::from_utf8(read_bytes(path, most)?)
-        .map_err(|_| FileError::read(path, io::Error::other("it is not a text file (UTF-8)")))
-}
-
-/// Reads a file of at most `most` bytes. Folders, pipes and devices are refused.
-///
-/// # Errors
-/// [`FileError::Read`] if it cannot be read or is too long.
-pub fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
-    let refuse = |cause| FileError::read(path, cause);
-    let mut bytes = Vec::new();
-    open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes)).map_err(refuse)?;
-    if bytes.len() as u64 > most {
-        return Err(refuse(io::Error::other(format!("it is longer than {most} bytes"))));
-    }
-    Ok(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn files(folder: &Path) -> usize {
         fs::read_dir(folder).unwrap().count()
-    }
-
-    #[test]
-    fn files_that_are_not_text_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.toml");
-        let say = || read_text(&path, 10).unwrap_err().to_string();
-        assert!(say().contains("no such file"), "{}", say());
-        fs::write(&path, b"01234567890").unwrap();
-        assert!(say().contains("longer than 10 bytes"), "{}", say());
-        fs::write(&path, b"\xff\xfe").unwrap();
-        assert!(say().contains("not a text file"), "{}", say());
-        fs::write(&path, "‖r‖").unwrap();
-        assert_eq!(read_text(&path, 10).unwrap(), "‖r‖");
-        assert!(read_text(folder.path(), 10).unwrap_err().to_string().ends_with("a folder"));
     }
 
     #[test]

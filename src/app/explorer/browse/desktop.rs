@@ -1,6 +1,9 @@
-//! The system's file dialog, through the desktop portal where there is one.
+//! The system's file dialog, through the desktop portal where there is one, and files dropped on the window.
 
 use crate::app::state::command::BrowseFor;
+use crate::run::host::aside;
+use eframe::egui;
+use std::io;
 use std::path::PathBuf;
 
 /// The file by which a session's bus starts the desktop portal, in one of the data folders.
@@ -22,8 +25,30 @@ pub fn has_system_dialog() -> bool {
     true
 }
 
-/// Shows the dialog, and waits for its end. `None` if it was cancelled, or cannot be shown.
-pub fn browse(what: &BrowseFor) -> Option<PathBuf> {
+/// Shows the dialog on a thread of its own, and calls `chosen` there with the file, or with `None` if it was cancelled
+/// or cannot be shown. The thread is not waited for when the window is closed: the dialog may stay open.
+///
+/// # Errors
+/// If the thread cannot be started.
+pub fn browse(
+    what: BrowseFor,
+    chosen: impl FnOnce(BrowseFor, Option<PathBuf>) + Send + 'static,
+) -> io::Result<()> {
+    let show = move || {
+        let path = show(&what);
+        chosen(what, path);
+    };
+    aside("tilescope-browse", show).map(drop)
+}
+
+/// The files that were dropped on the window in this frame.
+pub fn dropped(context: &egui::Context) -> Vec<PathBuf> {
+    let dropped = context.input(|input| input.raw.dropped_files.clone());
+    dropped.iter().map(|file| file.path().to_owned()).collect()
+}
+
+/// Shows the dialog, and waits for its end.
+fn show(what: &BrowseFor) -> Option<PathBuf> {
     let dialog = rfd::FileDialog::new();
     match what {
         BrowseFor::Open(folder) => dialog

@@ -1,0 +1,90 @@
+//! Links to the page that open a run and what is shown of it, or a lesson.
+
+use crate::app::dialogs::save::SaveDialog;
+use crate::app::explorer::Explorer;
+use crate::app::state::address;
+use crate::lesson::lesson_named;
+use crate::picture::{Opened, ViewSpec, link_text, read_link};
+use crate::run::{Planner, RunSpec};
+use eframe::egui;
+
+/// What a link shows, after the address of the page.
+const RUN: &str = "#run=";
+const LESSON: &str = "#lesson=";
+
+impl Explorer {
+    /// Copies a link that opens the run and what is shown of it, at the cycle that is shown.
+    pub(super) fn copy_link(&mut self, context: &egui::Context) {
+        let Some(page) = address::page() else { return };
+        let text = link_text(&self.opened_again(context));
+        context.copy_text(format!("{page}{RUN}{text}"));
+        self.toasts.success("Link copied");
+    }
+
+    /// The run, and the figure that the save dialog would begin with.
+    fn opened_again(&self, context: &egui::Context) -> Opened {
+        let (session, report) = (&self.session, self.report.as_deref());
+        let dialog = SaveDialog::new(context, session, report, Vec::new(), None);
+        let view = dialog.view(session, report, self.map.range(session.view.field));
+        let cycle = report.map_or(0, |report| report.observation.cycle);
+        let view = Some(ViewSpec { cycle, ..view });
+        Opened { run: RunSpec::clone(&session.spec), view }
+    }
+
+    /// Opens what a link shows. What cannot be opened is said; a link that shows nothing opens nothing.
+    pub fn follow_link(&mut self, shown: &str) {
+        if let Some(text) = shown.strip_prefix(RUN) {
+            let opened = read_link(text).map_err(|error| error.to_string()).and_then(|opened| {
+                // Checked before it replaces the current run.
+                Planner::default().plan(&opened.run).map_err(|error| error.to_string())?;
+                Ok(opened)
+            });
+            match opened {
+                Ok(opened) => {
+                    (self.welcome, self.waits_for_welcome) = (false, false);
+                    self.show_opened(opened);
+                }
+                Err(why) => self.toasts.error(why),
+            }
+        } else if let Some(name) = shown.strip_prefix(LESSON) {
+            match lesson_named(name) {
+                Some(lesson) => self.begin_lesson(lesson),
+                None => self.toasts.error(format!("There is no lesson {name}.")),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::FieldKind;
+
+    #[test]
+    fn a_link_opens_the_run_and_the_view_that_it_was_made_of() {
+        let context = egui::Context::default();
+        let mut first = Explorer::new(&context, None).unwrap();
+        let mut run = RunSpec::default();
+        (run.problem.shape, run.method.overlap) = (vec![40, 30], vec![4]);
+        first.session.begin(run.clone());
+        first.session.view.field = FieldKind::Solution;
+        let mut second = Explorer::new(&context, None).unwrap();
+        let opened = first.opened_again(&context);
+        second.follow_link(&format!("{RUN}{}", link_text(&opened)));
+        assert_eq!(*second.session.spec, run);
+        assert_eq!(second.session.view.field, FieldKind::Solution);
+        assert_eq!(second.opened_again(&context), opened);
+    }
+
+    #[test]
+    fn a_link_begins_a_lesson_and_nothing_else_does() {
+        let context = egui::Context::default();
+        let mut explorer = Explorer::new(&context, None).unwrap();
+        for shown in ["", "#", "#lesson=", "#lesson=none", "#run=", "#run=?"] {
+            explorer.follow_link(shown);
+            assert!(explorer.session.lesson.is_none(), "{shown}");
+        }
+        explorer.follow_link("#lesson=overlap");
+        assert!(explorer.session.lesson.is_some());
+    }
+}
