@@ -193,8 +193,9 @@ fn rate_of<'a>(first: &'a Snapshot, view: &ViewSpec) -> Option<&'a CycleRate> {
 /// The most points of the line of an asymptotic rate: on an axis that is not linear it is bent.
 const RATE_POINTS: usize = 512;
 
-/// The line that the asymptotic rate of a run predicts, through the last norm that is known of it; its name says how long
-/// a digit takes.
+/// The line that the asymptotic rate of a run predicts, through the last norm that is known of it, as far as it is no
+/// higher than the curve: a run that has stopped falling is far above its beginning there. Its name says how long a digit
+/// takes.
 pub fn rate_series(
     rate: &CycleRate,
     records: &[Record],
@@ -205,9 +206,11 @@ pub fn rate_series(
     let known = records.iter().rev().find_map(|record| Some((record.cycle, value(record)?)));
     let (last, norm) = known?;
     let factor = |cycle: u64| rate.radius.value.powf(cycle as f64 - last as f64);
+    let largest = records.iter().filter_map(&value).fold(norm, f64::max);
     let every = records.len().div_ceil(RATE_POINTS);
     let points = records.iter().step_by(every).chain(records.last());
     let points = points.map(|record| (along(record), norm * factor(record.cycle)));
+    let points = points.filter(|(_, norm)| *norm <= largest);
     let source = if rate.is_measured { "measured" } else { "theory" };
     let long = match rate.per_digit() {
         Some((count, unit)) => format!("{} {unit} a digit", grouped(count.round() as u64)),
@@ -263,4 +266,40 @@ pub fn convergence_plot(
     let x = PlotAxis::new(over.axis_title(), ScaleKind::Linear);
     let levels = level.into_iter().collect();
     Plot { series, levels, ..Plot::new(x, PlotAxis::new(norm, ScaleKind::Log)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::SpectralRadius;
+    use crate::run::CycleRate;
+
+    fn record(cycle: u64) -> Record {
+        Record { cycle, ..Record::default() }
+    }
+
+    /// Of a run that falls by half in every cycle, and then no more.
+    #[test]
+    fn a_rate_is_a_line_through_the_last_norm_and_no_higher_than_the_curve() {
+        let rate = CycleRate {
+            radius: SpectralRadius { value: 0.5, error: 0.0 },
+            is_measured: true,
+            sweeps: Some(4),
+        };
+        let records: Vec<_> = (0..2000).map(record).collect();
+        let line = |until: u64| {
+            let value = |record: &Record| Some(0.5_f64.powf(record.cycle.min(until) as f64));
+            let along = |record: &Record| record.cycle as f64;
+            rate_series(&rate, &records, value, Theme::Light, along).unwrap()
+        };
+        let whole = line(900);
+        // ln 10 / ln 2 cycles.
+        assert_eq!(whole.name, "asymptotic rate (measured): 13 sweeps a digit");
+        let (last, first) = (whole.points.last().unwrap(), whole.points[0]);
+        assert_eq!(*last, (1999.0, 0.5_f64.powi(900)));
+        assert!(first.0 >= 1099.0 && first.1 <= 1.0, "{first:?}");
+        assert!(whole.points.len() <= RATE_POINTS + 1);
+        let value = |_: &Record| None;
+        assert!(rate_series(&rate, &records, value, Theme::Light, |_| 0.0).is_none());
+    }
 }

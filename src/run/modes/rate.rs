@@ -28,7 +28,7 @@ pub struct CycleRate {
     /// Whether it was measured; otherwise it is that of theory.
     pub is_measured: bool,
     /// Sweeps of a cycle; `None` for k = ∞.
-    sweeps: Option<u64>,
+    pub sweeps: Option<u64>,
 }
 
 impl CycleRate {
@@ -166,10 +166,10 @@ mod tests {
             let problem = poisson(shape);
             let stencil = problem.operator.stencil().unwrap();
             let of_sweep = SpectralRadius::of_stencil(stencil, &shape, omega);
-            let method = tiled(&shape, 6, 8, 10).damped(omega);
+            let method = tiled(&shape, 4, 8, 6).damped(omega);
             let theory = find(&problem, &method, Some(of_sweep));
             assert!(!theory.is_measured);
-            assert!((theory.radius.value - of_sweep.value.powi(6)).abs() < 1e-14);
+            assert!((theory.radius.value - of_sweep.value.powi(4)).abs() < 1e-14);
             let measured = find(&problem, &method, None);
             assert!(measured.is_measured);
             let off = (measured.radius.value - theory.radius.value).abs();

@@ -58,7 +58,7 @@ impl Experiment {
     }
 
     /// The work that finds the frequencies of a field of the present iterate, of which it has a copy; `None` where
-    /// there are none, or the field is not known.
+    /// there are none, the field is not known, or memory does not suffice.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
@@ -71,17 +71,23 @@ impl Experiment {
             return Ok(None);
         }
         let (problem, cycle) = (Arc::clone(&self.run().plan().problem), self.run().cycle());
-        if field == FieldKind::Residual {
-            // b − A u takes longer than a copy of u.
-            let iterate = self.run().solver().solution()?;
-            return Ok(Some(Box::new(move || {
-                let residual = residual_values(&problem, &iterate);
-                Frequencies::of(field, cycle, &problem.shape, residual, most)
-            })));
-        }
-        let Some(values) = self.whole(field)? else { return Ok(None) };
+        let is_residual = field == FieldKind::Residual;
+        let copy = match is_residual {
+            true => self.run().solver().solution().map(Some),
+            false => self.whole(field),
+        };
+        let values = match copy {
+            Ok(Some(values)) => values,
+            Ok(None) | Err(SolverError::Memory(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
         Ok(Some(Box::new(move || {
-            Frequencies::of(field, cycle, &problem.shape, values.to_interior(), most)
+            // b − A u takes longer than a copy of u.
+            let values = match is_residual {
+                true => residual_values(&problem, &values),
+                false => values.to_interior(),
+            };
+            Frequencies::of(field, cycle, &problem.shape, values, most)
         })))
     }
 
