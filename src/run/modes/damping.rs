@@ -1,6 +1,6 @@
 //! Damping by mode: by which factor a sweep and a cycle multiply a mode, by theory and as measured.
 
-use super::ModeError;
+use super::error::ModeError;
 use super::error_cycle::{ErrorCycle, inner_product, product, updates_per_cycle};
 use crate::grid::Shape;
 use crate::problem::{Problem, Stencil, sine_mode};

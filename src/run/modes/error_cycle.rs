@@ -1,6 +1,6 @@
 //! What a cycle makes of an error.
 
-use super::ModeError;
+use super::error::ModeError;
 use crate::grid::{Field, Precision};
 use crate::problem::{Boundary, Problem, Source};
 use crate::solver::{self, Layout, Method, NormRequest, Place, Solver};

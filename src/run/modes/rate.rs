@@ -1,6 +1,6 @@
 //! The asymptotic rate of a cycle: the factor that every cycle multiplies the error by in the end, its spectral radius.
 
-use super::ModeError;
+use super::error::ModeError;
 use super::error_cycle::{ErrorCycle, inner_product, product, updates_per_cycle};
 use crate::grid::Field;
 use crate::problem::matrix::SpectralRadius;
