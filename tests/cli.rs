@@ -1021,6 +1021,9 @@ fn a_figure_of_any_kind_is_reproduced_from_its_own_file() {
         "--kind mean-tile",
         "--kind distance --field update",
         "--kind edge-share --until 30",
+        "--kind frequencies --map viridis",
+        "--kind damping-by-mode",
+        "--kind curves --asymptotic-rate --classic --over sweeps",
         "--kind probes --probe 3,4 --probe 8,8 --field staleness",
         "--kind inside --follow 1,1 --subiteration 2 --inside-shows iterate",
         "--kind arrangement",
@@ -1049,6 +1052,8 @@ fn figures_of_1d_runs_are_drawn() {
         "--kind probes --probe 7 --field error",
         "--kind edge-share",
         "--kind distance",
+        "--kind frequencies --field error",
+        "--kind damping-by-mode",
     ] {
         tilescope(&folder, &format!("{line} {options} -o a.png")).assert().success().stderr("");
     }
@@ -1087,6 +1092,10 @@ fn figures_are_saved_as_tables_too() {
     let quartiles = "from to points lower_quartile median upper_quartile";
     assert_eq!(table("--kind distance"), (quartiles.to_owned(), 3));
     assert_eq!(table("--kind edge-share"), ("cycle edge_share".to_owned(), 7));
+    let [waves, all] =
+        ["p q amplitude_residual", "half_waves sweep measured_sweep sweeps measured_cycle"];
+    assert_eq!(table("--kind frequencies"), (waves.to_owned(), 24 * 20));
+    assert_eq!(table("--kind damping-by-mode"), (all.to_owned(), 20));
     let points = "cycle residual(3,4) residual(8,8)".to_owned();
     assert_eq!(table("--kind probes --probe 3,4 --probe 8,8"), (points, 7));
     assert_eq!(table("--kind inside --follow 1,1"), ("i j u staleness".to_owned(), 10 * 10));
@@ -1249,6 +1258,27 @@ fn an_animation_carries_its_run_and_plays() {
     tilescope(&folder, "render --shape 40 --tile 8 --animate 1..64:log --bare -o line.gif")
         .assert()
         .success();
+}
+
+#[test]
+fn what_has_no_frequencies_is_refused_in_a_sentence() {
+    let folder = folder();
+    for (options, parts) in [
+        ("--shape 8x8x8 --tile 4", &["frequencies cannot be drawn", "1D and 2D grids only"]),
+        ("--matrix poisson-16x16 --tile 8 --k 2", &["frequencies cannot be drawn", "no grid"]),
+        ("--shape 4096x2048", &["the grid is", "at most 4,194,304 points"]),
+    ] {
+        let drawn = format!("render {options} --at-cycle 1 --kind frequencies -o a.png");
+        refused(&folder, &drawn, 2, parts);
+    }
+    for options in ["--problem convection-diffusion --shape 64x64", "--matrix poisson-16x16"] {
+        let drawn = format!("render {options} --tile 8 --k 4 --at-cycle 1 --kind damping-by-mode");
+        let reason = "constant weights, symmetric along each axis";
+        refused(&folder, &format!("{drawn} -o a.png"), 1, &[reason]);
+    }
+    // In 3D modes have as many half waves along all axes.
+    let cube = "--shape 8x8x8 --tile 4 --k 3 --at-cycle 1 --kind damping-by-mode";
+    tilescope(&folder, &format!("render {cube} -o a.png")).assert().success().stderr("");
 }
 
 #[test]
@@ -1614,6 +1644,9 @@ fn options_without_effect_are_refused() {
         ("render --kind curves --slice z=3 -o a.png", "--slice", "curves"),
         ("render --at-cycle 3 --until 9 -o a.png", "--until", "heat-map"),
         ("render --absolute -o a.png", "--absolute", "scale log"),
+        ("render --kind frequencies --borders -o a.png", "--borders", "frequencies"),
+        ("render --kind damping-by-mode --field error -o a.png", "--field", "damping-by-mode"),
+        ("render --kind speedup --asymptotic-rate -o a.png", "--asymptotic-rate", "speedup"),
         ("render --kind profile --map viridis -o a.png", "--map", "profile"),
         ("render --kind profile --shape 9x9x9 --slice z=3 -o a.png", "--slice", "profile"),
         ("render --kind distance --map viridis -o a.png", "--map", "distance"),

@@ -295,6 +295,31 @@ fn the_edge_share_over_the_cycles_and_what_is_to_come_of_it() {
 }
 
 #[test]
+fn the_frequencies_of_the_residual() {
+    let view = view(FigureKind::FREQUENCIES, 20, [560, 480], Theme::Dark);
+    check("frequencies.png", &drawn(&[64, 64], view));
+}
+
+#[test]
+fn the_frequencies_of_a_1d_residual() {
+    let view = view(FigureKind::FREQUENCIES, 20, [560, 360], Theme::Light);
+    check("frequencies-line.png", &drawn(&[96], view));
+}
+
+#[test]
+fn the_damping_by_mode_of_a_sweep_and_of_a_cycle() {
+    let view = view(FigureKind::DAMPING_BY_MODE, 0, [560, 400], Theme::Light);
+    check("damping-by-mode.png", &drawn(&[64, 64], view));
+}
+
+#[test]
+fn the_asymptotic_rate_beside_a_curve() {
+    let mut view = view(FigureKind::CURVES, 200, [640, 400], Theme::Dark);
+    view.asymptotic_rate = true;
+    check("asymptotic-rate.png", &drawn(&[32, 32], view));
+}
+
+#[test]
 fn a_field_at_single_points_without_a_background() {
     let mut view = view(FigureKind::PROBES, 60, [560, 400], Theme::Transparent);
     view.probes = vec![[32, 32], [31, 15], [8, 8]];

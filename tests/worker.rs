@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use tilescope::grid::Precision;
 use tilescope::problem;
 use tilescope::run::{
-    Answer, CutLine, Divergence, ExactState, FieldKind, MapRequest, MatrixSpec, ObservationRequest,
-    Outcome, Phase, Plan, Planner, ProblemKind, ProfileRequest, Report, Run, RunSpec,
-    SnapshotRequest, StopRule, Worker, WorkerRequest,
+    Answer, CutLine, Divergence, ExactState, Experiment, FieldKind, MapRequest, MatrixSpec,
+    ObservationRequest, Outcome, Phase, Plan, Planner, ProblemKind, ProfileRequest, Report, Run,
+    RunSpec, SnapshotRequest, StopRule, Worker, WorkerRequest,
 };
 use tilescope::solver::{Followed, NormRequest, Quantity};
 
@@ -117,6 +117,55 @@ fn norms(run: &RunSpec, cycles: u64) -> Vec<(f64, f64)> {
         ));
     }
     norms
+}
+
+/// Of the newest iterate, once the run stands still; the same as those that a file has.
+#[test]
+fn frequencies_are_those_of_the_newest_iterate() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    let observation =
+        ObservationRequest { frequencies: Some([4096; 2]), ..ObservationRequest::default() };
+    let wanted = |steps| {
+        let observation = observation.clone();
+        WorkerRequest { observation, ..paused(1, &small(), steps) }
+    };
+    worker.request(wanted(0));
+    assert!(answer(&worker).unwrap().observation.frequencies.is_some(), "the first report waits");
+    for steps in [3, 9] {
+        worker.request(wanted(steps));
+        let report = until(&worker, |report| {
+            let found = &report.observation.frequencies;
+            found.as_ref().is_some_and(|found| found.cycle == steps)
+        });
+        let mut experiment = Experiment::new(&plan(&small())).unwrap();
+        while experiment.run().cycle() < steps {
+            experiment.advance(1).unwrap();
+        }
+        let expected = experiment.observe(&observation).unwrap().frequencies;
+        assert_eq!(report.observation.frequencies, expected);
+    }
+    assert!(is_silent(&worker), "nothing is found twice");
+}
+
+#[test]
+fn a_cycle_is_measured_beside_the_run_and_once() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    let observation =
+        ObservationRequest { damping: true, rate: true, ..ObservationRequest::default() };
+    let wanted = WorkerRequest { observation, ..paused(1, &small(), 0) };
+    worker.request(wanted.clone());
+    let is_known =
+        |report: &Report| report.plan.damping().is_some() && report.plan.rate().is_some();
+    let report = until(&worker, is_known);
+    let rate = report.plan.rate().unwrap().as_ref().unwrap();
+    let smoothest = report.plan.damping().unwrap().as_ref().unwrap().modes[0];
+    // In the end the smoothest wave is left, and little of what tile borders make of it.
+    assert!((rate.radius.value - smoothest.measured_cycle).abs() < 1e-3, "{rate:?} {smoothest:?}");
+    worker.request(WorkerRequest { steps: 1, ..wanted });
+    let later = until(&worker, |report| report.latest.cycle == 1);
+    assert!(is_known(&later), "it belongs to the setting");
 }
 
 #[test]

@@ -49,6 +49,10 @@ Examples:
       the map, the curves and a profile in one figure; --place arranges other parts
   tilescope render --shape 1024x1024 --at-cycle 10 --kind bare-map -o map.png
       the raw map, one pixel per point
+  tilescope render --at-cycle 40 --kind frequencies -o frequencies.png
+      the sine transform of the residual: how large each mode in it is
+  tilescope render --overlap 4 --kind damping-by-mode -o damping.svg
+      by which factor a cycle multiplies smooth waves and zigzags, by theory and as measured
   tilescope render --kind curves --theme dark -o curves.png
       the convergence, cycle by cycle
   tilescope render --animate 0..400:8 --borders -o film.gif
@@ -139,6 +143,10 @@ pub struct Render {
         default_missing_value = ALL_SWEEPS
     )]
     conjugate_gradients: Option<u64>,
+    /// Curves: add the line of the asymptotic rate of a cycle, and how many sweeps a digit takes; by theory where a
+    /// cycle is so many sweeps of Jacobi's iteration, else measured
+    #[arg(long, help_heading = "Figure")]
+    asymptotic_rate: bool,
     /// A point whose values are drawn over the cycles (--kind probes), once for each
     #[arg(long = "probe", value_name = "I,J", help_heading = "Figure", value_parser = values::point)]
     probes: Vec<[usize; 2]>,
@@ -470,6 +478,7 @@ impl Render {
             ("--classic", self.classic.is_some(), uses.reference, "curves"),
             ("--chebyshev", self.chebyshev.is_some(), uses.reference, "curves"),
             ("--conjugate-gradients", self.conjugate_gradients.is_some(), uses.reference, "curves"),
+            ("--asymptotic-rate", self.asymptotic_rate, uses.rate, "curves"),
             ("--through", self.through.is_some(), uses.through, "slices"),
             ("--azimuth", self.azimuth.is_some(), uses.camera, "volume"),
             ("--elevation", self.elevation.is_some(), uses.camera, "volume"),
@@ -604,6 +613,7 @@ impl Render {
             classic: self.classic.or_else(|| self.usual_baseline(kind)),
             chebyshev: self.chebyshev,
             conjugate_gradients: self.conjugate_gradients,
+            asymptotic_rate: self.asymptotic_rate,
             probes: self.probes.clone(),
             pairing: self.pair.unwrap_or_default(),
             inside: self.inside(),
@@ -695,6 +705,9 @@ impl Render {
         view.check_observed(&snapshots)?;
         for why in first.accelerated.iter().filter_map(|curve| curve.why_not.as_ref()) {
             print_note(why);
+        }
+        if let Some(Err(why)) = first.plan.rate() {
+            print_note(&why.to_string());
         }
         let is_of_field = view.kind.uses().field && !view.kind.is_over_cycles();
         if is_of_field && common_range(&snapshots, &view).is_none() {
@@ -828,6 +841,7 @@ mod tests {
         if view.kind == FigureKind::SPEEDUP && !has_other {
             view.classic = view.classic.or(Some(u64::MAX));
         }
+        view.asymptotic_rate &= uses.rate;
         view.cut = view.cut.filter(|_| uses.cut);
         view.through = view.through.filter(|_| uses.through);
         if !uses.camera {

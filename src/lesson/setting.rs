@@ -101,6 +101,8 @@ pub struct Show {
     pub subiteration: Option<usize>,
     /// Whether tile borders are drawn over the map: they hide what lies along them.
     pub borders: bool,
+    /// Whether the asymptotic rate of the run is drawn beside its convergence curve.
+    pub asymptotic_rate: bool,
 }
 
 /// What a step shows.
@@ -358,8 +360,9 @@ impl Show {
             "cut" => self.cut = Some(read(key, value)?),
             "subiteration" => self.subiteration = Some(read(key, value)?),
             "borders" => self.borders = read(key, value)?,
+            "asymptotic_rate" => self.asymptotic_rate = read(key, value)?,
             _ => {
-                let allowed = "field, scale, range, panes, norm, over, cut, subiteration, borders";
+                let allowed = "field, scale, range, panes, norm, over, cut, subiteration, borders, asymptotic_rate";
                 return Err(Fault::Key { key: format!("show.{key}"), allowed: allowed.into() });
             }
         }

@@ -57,7 +57,7 @@ prop_compose! {
         cycle in any::<u64>(),
         field in select(&FieldKind::ALL[..]),
         kind in select(FigureKind::ALL),
-        (over, log_x) in (select(&Over::ALL[..]), any::<bool>()),
+        (over, log_x, asymptotic_rate) in (select(&Over::ALL[..]), any::<bool>(), any::<bool>()),
         norm in select(&Norm::ALL[..]),
         cut in option::of(prop_oneof![
             any::<usize>().prop_map(CutLine::Row),
@@ -96,7 +96,7 @@ prop_compose! {
         let slice = slice.map(|(axis, index)| Slice { axis, index });
         ViewSpec {
             cycle, field, kind, over, log_x, norm, slice, through, camera, cut, until, classic, chebyshev,
-            conjugate_gradients, probes, pairing, colours, inside, figure,
+            conjugate_gradients, asymptotic_rate, probes, pairing, colours, inside, figure,
             frames, places, compared,
         }
     }

@@ -34,11 +34,13 @@ pub use draw::png::{PngError, SCREEN_DPI, encode_png, read_png_text, save_png};
 pub use draw::render::{LARGEST_SIDE, PictureError, render, render_within, thinned_within};
 pub use draw::text::{SUBSCRIPT_SIZE, with_subscripts};
 pub use figures::curves::{
-    CLASSIC_NAME, THIS_RUN, acceleration_series, convergence_plot, norm_points,
+    CLASSIC_NAME, THIS_RUN, acceleration_series, convergence_plot, norm_points, rate_series,
     sweeps_per_axis_cycle,
 };
+pub use figures::damping_by_mode::damping_plot;
 pub use figures::distance::distance_plot;
 pub use figures::edge_share::edge_share_plot;
+pub use figures::frequencies::{amplitude_label, frequencies_plot};
 pub use figures::inside::OWNED;
 pub use figures::mean_tile::{inner_points, mean_tile_plot};
 pub use figures::memory_traffic::{ComparedTraffic, compared_traffic, cycle_name};

@@ -11,6 +11,7 @@ mod history;
 pub(crate) mod host;
 mod initial_guess;
 mod matrix;
+mod modes;
 mod observe;
 pub mod papers;
 mod plan;
@@ -29,19 +30,20 @@ pub use command::command_line;
 pub(crate) use command::option;
 pub(crate) use export::cell;
 pub use export::{
-    CURVE_HEADER, CsvTable, curve_table, distances_table, edge_share_table, inside_table,
-    map_table, mean_tile_table, probes_table, profile_table, save_field, save_run, save_shown,
-    save_solution, save_unknowns,
+    CURVE_HEADER, CsvTable, curve_table, damping_table, distances_table, edge_share_table,
+    frequencies_table, inside_table, map_table, mean_tile_table, probes_table, profile_table,
+    save_field, save_run, save_shown, save_solution, save_unknowns,
 };
 pub use history::{
     CostAt, CycleValue, History, Largest, Record, Reductions, SpeedupAt, reduction, speedup_curve,
 };
 pub use initial_guess::InitialGuess;
 pub use matrix::MatrixSpec;
+pub use modes::{CycleRate, ModeDamping, ModeError, ModeFactors};
 pub use observe::{
-    AccelerationCurve, CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, LONGEST_KEPT,
-    MOST_VOLUME_SAMPLES, MapRequest, Observation, ObservationRequest, Picture, ProfileRequest,
-    SlicesRequest, VolumeSamples,
+    AccelerationCurve, CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, Frequencies,
+    LONGEST_KEPT, MOST_FREQUENCIES, MOST_VOLUME_SAMPLES, MapRequest, Observation,
+    ObservationRequest, Picture, ProfileRequest, SlicesRequest, VolumeSamples,
 };
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};

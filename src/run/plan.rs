@@ -3,6 +3,7 @@
 use super::auto_gpu::AutoGpus;
 use super::initial_guess::InitialGuess;
 use super::matrix::{Matrices, Ordered};
+use super::modes::{CycleRate, MeasuredCycle, ModeDamping, ModeError};
 use super::spec::{
     BLOCK_SIZES, Backend, MOST_SWEEPS, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule,
     StopSpec,
@@ -20,6 +21,7 @@ use crate::solver::{
     Kernel, Layout, MemoryTraffic, Method, MethodName, Place, SolverError, Spectral, SpectralError,
     StreamingError, Subiterations, Traffic,
 };
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 /// A valid description, with everything that it describes.
@@ -31,6 +33,8 @@ pub struct Plan {
     pub problem: Arc<Problem>,
     /// The spectral radius without damping, once it was found; see [`Plan::spectral_radius`].
     pub(crate) jacobi_radius: RadiusCell,
+    /// What was measured of its cycle.
+    pub(crate) measured: Arc<MeasuredCycle>,
     /// The method.
     pub method: Method,
     /// For a matrix in another order: row `i` is row `order[i]` of the file.
@@ -199,6 +203,7 @@ impl Planner {
             spec: spec.clone(),
             problem,
             jacobi_radius,
+            measured: Arc::default(),
             order: None,
             method,
             tiling,
@@ -267,6 +272,7 @@ impl Planner {
             problem,
             order,
             jacobi_radius,
+            measured: Arc::default(),
             method,
             tiling,
             precision: method_spec.precision,
@@ -478,6 +484,44 @@ impl Plan {
     /// Whether [`Plan::known_radius`] says all there is to know.
     pub fn knows_radius(&self) -> bool {
         self.problem.operator.stencil().is_some() || self.jacobi_radius.get().is_some()
+    }
+
+    /// The damping by mode of a sweep and of a cycle, or why it cannot be measured; `None` until
+    /// [`Plan::measure_damping`] has.
+    pub fn damping(&self) -> Option<&Result<ModeDamping, ModeError>> {
+        self.measured.damping.get()
+    }
+
+    /// Whether what is measured of the other's cycle is known of this one, too: it is the same.
+    pub(super) fn has_cycle_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.measured, &other.measured)
+    }
+
+    /// Measures the damping by mode, unless that was done or is cancelled. Takes up to some seconds.
+    pub fn measure_damping(&self, cancel: &AtomicBool) {
+        if self.damping().is_none() {
+            let found = ModeDamping::measure(&self.problem, &self.method, cancel);
+            if found != Err(ModeError::Cancelled) {
+                _ = self.measured.damping.set(found);
+            }
+        }
+    }
+
+    /// The asymptotic rate of a cycle, or why it cannot be measured; `None` until [`Plan::find_rate`] has found it.
+    pub fn rate(&self) -> Option<&Result<CycleRate, ModeError>> {
+        self.measured.rate.get()
+    }
+
+    /// Finds the asymptotic rate of a cycle, unless that was done or is cancelled. Takes up to some seconds where theory
+    /// does not know it.
+    pub fn find_rate(&self, cancel: &AtomicBool) {
+        if self.rate().is_none() {
+            let of_sweep = self.spectral_radius();
+            let found = CycleRate::find(&self.problem, &self.method, of_sweep, cancel);
+            if found != Err(ModeError::Cancelled) {
+                _ = self.measured.rate.set(found);
+            }
+        }
     }
 
     /// What the spectral radius belongs to.

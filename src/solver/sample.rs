@@ -148,7 +148,7 @@ impl EdgeShare {
 
 impl Samples {
     /// The samples of a window, row by row.
-    pub(super) fn of(window: &Window, values: Vec<f32>) -> Self {
+    pub(crate) fn of(window: &Window, values: Vec<f32>) -> Self {
         Self {
             columns: window.columns.clone(),
             rows: window.rows.clone(),

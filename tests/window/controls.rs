@@ -614,10 +614,12 @@ fn more_reference_curves_are_chosen_in_a_menu() {
     window.step(10);
     window.button("More references");
     window.click(Role::CheckBox, "Conjugate gradients");
+    window.click(Role::CheckBox, "Asymptotic rate");
     window.key(Key::Escape);
     window.until("the curve", |window| {
         window.texts().iter().any(|text| text == "conjugate gradients")
     });
+    window.until_text("asymptotic rate (measured)");
     window.choose("Curves over", "solver time");
     window.until_text("are not timed: choose cycles or sweeps");
     window.choose("Curves over", "sweeps");

@@ -12,6 +12,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("the_curves_are_drawn_over_a_logarithmic_axis", a_logarithmic_axis),
     ("the_speedup_over_the_tolerance_is_a_pane", the_speedup_is_a_pane),
     ("the_memory_traffic_of_a_cycle_is_a_pane", the_memory_traffic_is_a_pane),
+    ("frequencies_and_the_damping_of_modes_are_panes", frequencies_and_damping),
     ("three_slices_move_each_other_and_the_volume_turns", slices_and_volume),
     ("the_entries_of_a_matrix_are_seen_and_a_row_is_listed", entries_of_a_matrix),
 ];
@@ -77,6 +78,15 @@ fn the_memory_traffic_is_a_pane() {
     window.until_text("Memory traffic of a cycle of");
     window.until_text("classic Jacobi: ");
     window.until_text("Counted from the layout");
+}
+
+fn frequencies_and_damping() {
+    let mut window = Window::paused(small());
+    window.step(10);
+    view(&mut window, Role::CheckBox, "Frequencies");
+    window.until_text("Cycle 10: p half waves across");
+    view(&mut window, Role::CheckBox, "Damping by mode");
+    window.until_text("a cycle, measured");
 }
 
 /// Drags the curves to the left edge of the heat map, and returns their new position.

@@ -207,6 +207,7 @@ impl Explorer {
             view.against = Against::of(over);
         }
         view.profile.line = show.cut;
+        view.asymptotic_rate = show.asymptotic_rate;
         if let Some(subiteration) = show.subiteration {
             view.inside.subiteration = subiteration;
         }

@@ -5,21 +5,21 @@ use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
-use crate::app::state::view_settings::Against;
+use crate::app::state::view_settings::{Against, ViewSettings};
 use crate::app::widgets::labels::{explained, labelled, named};
 use crate::app::widgets::{plot, theme};
 use crate::picture::{
     CLASSIC_NAME, FigureKind, Norm, Over, Plot, PlotAxis, Series, THIS_RUN, acceleration_series,
-    convergence_plot, grouped, norm_points, rounded, seconds as time, sweeps_per_axis_cycle,
+    convergence_plot, grouped, norm_points, rate_series, rounded, seconds as time,
+    sweeps_per_axis_cycle,
 };
-use crate::run::{AccelerationCurve, Phase, Record, Report};
+use crate::run::{AccelerationCurve, CycleRate, ObservationRequest, Phase, Record, Report};
 use crate::solver::Acceleration;
 use eframe::egui::containers::menu::{MenuButton, MenuConfig};
 use eframe::egui::{
     self, Align, ComboBox, FontSelection, Layout, PopupCloseBehavior, RichText, TextWrapMode, Ui,
     WidgetText,
 };
-use std::collections::BTreeSet;
 
 /// Height of the table under the curves.
 const TABLE_ROOM: f32 = 96.0;
@@ -72,6 +72,10 @@ impl PaneType for ConvergencePane {
 
     fn figure(&self, _: &Session) -> Option<FigureKind> {
         Some(FigureKind::CURVES)
+    }
+
+    fn request(&self, session: &Session, request: &mut ObservationRequest) {
+        request.rate = session.view.asymptotic_rate;
     }
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -136,7 +140,7 @@ fn controls(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &
         named(response.response, "Curves over").on_hover_text(about);
         ui.checkbox(&mut view.reference, "Classic")
             .on_hover_text(actions::CLASSIC.tooltip(ui.ctx()));
-        more_references(ui, &mut view.accelerations);
+        more_references(ui, &mut view);
         if ui.button("Pin").on_hover_text(actions::PIN.tooltip(ui.ctx())).clicked() {
             commands.push(Command::Pin);
         }
@@ -148,11 +152,15 @@ fn controls(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &
         for why in missing_references(session, report) {
             ui.label(RichText::new(why).weak());
         }
+        if let (true, Some(Err(why))) = (session.view.asymptotic_rate, report.plan.rate()) {
+            ui.label(RichText::new(why.to_string()).weak());
+        }
     }
 }
 
 /// The menu of the reference curves beside that of classic Jacobi.
-fn more_references(ui: &mut Ui, chosen: &mut BTreeSet<Acceleration>) {
+fn more_references(ui: &mut Ui, view: &mut ViewSettings) {
+    let chosen = &mut view.accelerations;
     // Several may be chosen.
     let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
     let (response, _) = MenuButton::new("+").config(stays).ui(ui, |ui| {
@@ -167,6 +175,9 @@ fn more_references(ui: &mut Ui, chosen: &mut BTreeSet<Acceleration>) {
             }
             explained(response, acceleration.about());
         }
+        ui.separator();
+        let about = "The line of the factor that every cycle leaves of the error in the end, through the last point of the curve, and how many sweeps a digit takes. By theory where a cycle is so many sweeps of Jacobi's iteration, else measured.";
+        explained(ui.checkbox(&mut view.asymptotic_rate, "Asymptotic rate"), about);
     });
     let about = "More reference curves: the same system solved by faster methods, whose sweeps cost about as much.";
     named(response, "More references").on_hover_text(about);
@@ -234,7 +245,8 @@ fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
             ..curve.clone()
         })
         .collect();
-    let has_reference = session.view.reference || !beside.is_empty();
+    let rate = rate_of(session, report);
+    let has_reference = session.view.reference || !beside.is_empty() || rate.is_some();
     let name = match (pinned.is_empty(), has_reference) {
         (true, false) => String::new(),
         (true, true) => THIS_RUN.to_owned(),
@@ -250,13 +262,22 @@ fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
         Series { dashed: true, ..Series::line(CLASSIC_NAME, points, theme.reference()) }
     });
     let accelerated = acceleration_series(&beside, over, cycle, theme, value);
-    let series = [run].into_iter().chain(pinned).chain(classic).chain(accelerated).collect();
+    let rate = rate.and_then(|rate| {
+        rate_series(rate, &report.curve, value, theme, |record| over.along(record, cycle, cycle))
+    });
+    let references = classic.into_iter().chain(accelerated).chain(rate);
+    let series = [run].into_iter().chain(pinned).chain(references).collect();
     let mut plot = convergence_plot(series, norm.label(), over, tolerance(session, report));
     if over != Over::Seconds {
         let time = |record: &Record| (over.along(record, cycle, cycle), record.seconds);
         plot.x.times = report.curve.iter().map(time).collect();
     }
     if session.view.log_x { plot.with_log_x() } else { plot }
+}
+
+/// The asymptotic rate of the run, where it is shown and known.
+fn rate_of<'a>(session: &Session, report: &'a Report) -> Option<&'a CycleRate> {
+    report.plan.rate().filter(|_| session.view.asymptotic_rate)?.as_ref().ok()
 }
 
 /// Classic Jacobi's curve as far as it is shown: it may be far ahead of a run that is held, whose curve would be a dot

@@ -2,8 +2,10 @@
 
 use crate::app::actions::{self, Action};
 use crate::app::panes::convergence::ConvergencePane;
+use crate::app::panes::damping_by_mode::DampingByModePane;
 use crate::app::panes::distance::DistancePane;
 use crate::app::panes::edge_share::EdgeSharePane;
+use crate::app::panes::frequencies::FrequenciesPane;
 use crate::app::panes::heat_map::pane::HeatMapPane;
 use crate::app::panes::inside::InsidePane;
 use crate::app::panes::mean_tile::MeanTilePane;
@@ -36,6 +38,8 @@ pub static ALL: &[&dyn PaneType] = &[
     &PinnedPane,
     &SpeedupPane,
     &MemoryTrafficPane,
+    &FrequenciesPane,
+    &DampingByModePane,
 ];
 
 /// The pane of this name.

@@ -1,9 +1,11 @@
 //! The panes: one file for each, which implements `PaneType`, and the list of them.
 
 pub mod convergence;
+mod damping_by_mode;
 mod distance;
 pub mod docking;
 mod edge_share;
+mod frequencies;
 pub mod heat_map;
 mod inside;
 pub mod layout;

@@ -162,6 +162,9 @@ impl Session {
             settings.reference = view.classic.is_some();
             settings.accelerations = view.accelerations().collect();
         }
+        if uses.rate {
+            settings.asymptotic_rate = view.asymptotic_rate;
+        }
     }
 
     /// The observation of the newest iterate, before panes add their needs. `part` is the visible

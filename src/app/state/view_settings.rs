@@ -29,6 +29,8 @@ pub struct ViewSettings {
     pub reference: bool,
     /// Which of its accelerations run in the background, too.
     pub accelerations: BTreeSet<Acceleration>,
+    /// Whether the asymptotic rate of the run is drawn beside its curve.
+    pub asymptotic_rate: bool,
     /// How the map is compared with that of a pinned run.
     pub compare: Compare,
     /// The norm of the curve, and its x axis.
@@ -134,6 +136,7 @@ impl Default for ViewSettings {
             borders: true,
             reference: true,
             accelerations: BTreeSet::new(),
+            asymptotic_rate: false,
             compare: Compare::default(),
             norm: Norm::default(),
             against: Against::Sweeps,

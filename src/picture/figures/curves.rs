@@ -1,7 +1,7 @@
 //! How the residual of runs falls.
 
 use crate::grid::{Need, Shape};
-use crate::number::number;
+use crate::number::{grouped, number};
 use crate::picture::axis::scale::ScaleKind;
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
@@ -13,7 +13,7 @@ use crate::picture::view::norm::Norm;
 use crate::picture::view::over::Over;
 use crate::picture::view::spec::ViewSpec;
 use crate::run::{
-    self, AccelerationCurve, CsvTable, FieldKind, MethodName, Plan, Record, Snapshot,
+    self, AccelerationCurve, CsvTable, CycleRate, FieldKind, MethodName, Plan, Record, Snapshot,
     SnapshotRequest,
 };
 
@@ -59,7 +59,7 @@ impl FigureType for Curves {
     }
 
     fn uses(&self) -> Uses {
-        Uses { over: true, norm: true, reference: true, ..Uses::default() }
+        Uses { over: true, norm: true, reference: true, rate: true, ..Uses::default() }
     }
 
     fn is_over_cycles(&self) -> bool {
@@ -76,6 +76,7 @@ impl FigureType for Curves {
 
     fn request(&self, view: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {
         request.error |= view.norm == Norm::Error;
+        request.observation.rate |= view.asymptotic_rate;
     }
 
     fn title(&self, _: &Snapshot, _: &ViewSpec) -> String {
@@ -108,6 +109,13 @@ impl FigureType for Curves {
         series.extend(acceleration_series(&first.accelerated, view.over, cycle, theme, |record| {
             view.norm.of(record, first.start_residual)
         }));
+        if let Some(rate) = rate_of(first, view) {
+            let records: Vec<_> = first.history.records().copied().collect();
+            let value = |record: &Record| view.norm.of(record, first.start_residual);
+            series.extend(rate_series(rate, &records, value, theme, |record| {
+                view.over.along(record, cycle, cycle)
+            }));
+        }
         let stop = &first.plan.spec.stop;
         let tolerance = stop.tolerance.filter(|_| view.norm.is_stopped_by(stop.rule));
         let plot = convergence_plot(series, view.norm.label(), view.over, tolerance);
@@ -144,7 +152,8 @@ fn titles(snapshots: &[&Snapshot], view: &ViewSpec) -> Titles {
     let mut titles = Titles::of(snapshots, view);
     let Some(first) = snapshots.first() else { return titles };
     let has_classic = !first.reference.is_empty();
-    if (has_classic || first.accelerated.iter().any(AccelerationCurve::is_known))
+    let has_reference = has_classic || rate_of(first, view).is_some();
+    if (has_reference || first.accelerated.iter().any(AccelerationCurve::is_known))
         && let [only] = &mut titles.each[..]
     {
         *only = THIS_RUN.to_owned();
@@ -174,6 +183,42 @@ pub fn acceleration_series(
         (!line.points.is_empty()).then_some(Series { dashed: true, ..line })
     };
     curves.iter().filter_map(series).collect()
+}
+
+/// The asymptotic rate of the first run, where it is shown and known.
+fn rate_of<'a>(first: &'a Snapshot, view: &ViewSpec) -> Option<&'a CycleRate> {
+    first.plan.rate().filter(|_| view.asymptotic_rate)?.as_ref().ok()
+}
+
+/// The most points of the line of an asymptotic rate: on an axis that is not linear it is bent.
+const RATE_POINTS: usize = 512;
+
+/// The line that the asymptotic rate of a run predicts, through the last norm that is known of it, as far as it is no
+/// higher than the curve: a run that has stopped falling is far above its beginning there. Its name says how long a digit
+/// takes.
+pub fn rate_series(
+    rate: &CycleRate,
+    records: &[Record],
+    value: impl Fn(&Record) -> Option<f64>,
+    theme: Theme,
+    along: impl Fn(&Record) -> f64,
+) -> Option<Series> {
+    let known = records.iter().rev().find_map(|record| Some((record.cycle, value(record)?)));
+    let (last, norm) = known?;
+    let factor = |cycle: u64| rate.radius.value.powf(cycle as f64 - last as f64);
+    let largest = records.iter().filter_map(&value).fold(norm, f64::max);
+    let every = records.len().div_ceil(RATE_POINTS);
+    let points = records.iter().step_by(every).chain(records.last());
+    let points = points.map(|record| (along(record), norm * factor(record.cycle)));
+    let points = points.filter(|(_, norm)| *norm <= largest);
+    let source = if rate.is_measured { "measured" } else { "theory" };
+    let long = match rate.per_digit() {
+        Some((count, unit)) => format!("{} {unit} a digit", grouped(count.round() as u64)),
+        None => "no convergence".to_owned(),
+    };
+    let name = format!("asymptotic rate ({source}): {long}");
+    let line = Series::line(name, points.collect(), theme.borders());
+    Some(Series { dashed: true, ..line })
 }
 
 /// The norms of a run, and how many of them there are by the selected cycle.
@@ -221,4 +266,40 @@ pub fn convergence_plot(
     let x = PlotAxis::new(over.axis_title(), ScaleKind::Linear);
     let levels = level.into_iter().collect();
     Plot { series, levels, ..Plot::new(x, PlotAxis::new(norm, ScaleKind::Log)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::SpectralRadius;
+    use crate::run::CycleRate;
+
+    fn record(cycle: u64) -> Record {
+        Record { cycle, ..Record::default() }
+    }
+
+    /// Of a run that falls by half in every cycle, and then no more.
+    #[test]
+    fn a_rate_is_a_line_through_the_last_norm_and_no_higher_than_the_curve() {
+        let rate = CycleRate {
+            radius: SpectralRadius { value: 0.5, error: 0.0 },
+            is_measured: true,
+            sweeps: Some(4),
+        };
+        let records: Vec<_> = (0..2000).map(record).collect();
+        let line = |until: u64| {
+            let value = |record: &Record| Some(0.5_f64.powf(record.cycle.min(until) as f64));
+            let along = |record: &Record| record.cycle as f64;
+            rate_series(&rate, &records, value, Theme::Light, along).unwrap()
+        };
+        let whole = line(900);
+        // ln 10 / ln 2 cycles.
+        assert_eq!(whole.name, "asymptotic rate (measured): 13 sweeps a digit");
+        let (last, first) = (whole.points.last().unwrap(), whole.points[0]);
+        assert_eq!(*last, (1999.0, 0.5_f64.powi(900)));
+        assert!(first.0 >= 1099.0 && first.1 <= 1.0, "{first:?}");
+        assert!(whole.points.len() <= RATE_POINTS + 1);
+        let value = |_: &Record| None;
+        assert!(rate_series(&rate, &records, value, Theme::Light, |_| 0.0).is_none());
+    }
 }

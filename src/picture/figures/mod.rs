@@ -6,8 +6,10 @@
 mod arrangement;
 mod bare_map;
 pub(crate) mod curves;
+pub(crate) mod damping_by_mode;
 pub(crate) mod distance;
 pub(crate) mod edge_share;
+pub(crate) mod frequencies;
 mod heat_map;
 pub(crate) mod inside;
 mod maps;
@@ -45,6 +47,8 @@ impl FigureKind {
         Self::MEAN_TILE,
         Self::DISTANCE,
         Self::EDGE_SHARE,
+        Self::FREQUENCIES,
+        Self::DAMPING_BY_MODE,
         Self::PROBES,
         Self::INSIDE,
         Self::MEMORY_TRAFFIC,

@@ -136,6 +136,7 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     let is_absolute = is_absolute && uses.absolute && !is_table;
     for (flag, is_set) in [
         (" --log-x", view.log_x && uses.over),
+        (" --asymptotic-rate", view.asymptotic_rate && uses.rate),
         (" --absolute", is_absolute),
         (" --borders", figure.borders && uses.borders && has_page),
         (" --no-annotations", !figure.annotations && has_page),

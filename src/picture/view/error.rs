@@ -2,7 +2,7 @@
 
 use crate::grid::{Shape, SliceError};
 use crate::picture::view::kind::FigureKind;
-use crate::run::{CutLine, FieldKind};
+use crate::run::{CutLine, FieldKind, ModeError};
 use crate::solver::LONGEST_FOLDED;
 
 /// Why a view cannot be drawn of a run; one sentence.
@@ -94,6 +94,9 @@ pub enum ViewError {
         "the tiles of this run are too large for a mean tile; a side has at most {LONGEST_FOLDED} points"
     )]
     NotFolded,
+    /// A cycle that cannot be measured.
+    #[error(transparent)]
+    Cycle(#[from] ModeError),
     /// A part that an arrangement cannot have.
     #[error("{} cannot be part of an arrangement", .kind.name())]
     NotPlaced {

@@ -189,6 +189,8 @@ pub struct Uses {
     pub norm: bool,
     /// Jacobi's iteration and its accelerations beside the run.
     pub reference: bool,
+    /// The asymptotic rate of the run.
+    pub rate: bool,
     /// The common point of three slices.
     pub through: bool,
     /// From where a volume is seen.
@@ -223,6 +225,7 @@ impl Uses {
         over: false,
         norm: false,
         reference: false,
+        rate: false,
         through: false,
         camera: false,
         cut: false,
@@ -243,6 +246,7 @@ impl Uses {
             over: self.over || other.over,
             norm: self.norm || other.norm,
             reference: self.reference || other.reference,
+            rate: self.rate || other.rate,
             through: self.through || other.through,
             camera: self.camera || other.camera,
             cut: self.cut || other.cut,

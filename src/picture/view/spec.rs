@@ -59,6 +59,9 @@ pub struct ViewSpec<K = FigureKind> {
     /// The same of conjugate gradients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conjugate_gradients: Option<u64>,
+    /// Whether convergence curves show the asymptotic rate of the run, as a line.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub asymptotic_rate: bool,
     /// The points whose values are shown over the cycles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<[usize; 2]>,
@@ -152,6 +155,7 @@ impl ViewSpec<String> {
             classic: self.classic,
             chebyshev: self.chebyshev,
             conjugate_gradients: self.conjugate_gradients,
+            asymptotic_rate: self.asymptotic_rate,
             probes: self.probes,
             pairing: self.pairing,
             colours: self.colours,
@@ -205,6 +209,7 @@ impl ViewSpec {
     ) -> SnapshotRequest {
         let mut request = self.snapshot_request(id, shape);
         request.observation.inside = None;
+        (request.observation.damping, request.observation.rate) = (false, false);
         SnapshotRequest {
             until,
             classic: None,

@@ -21,6 +21,7 @@ mod error;
 mod error_left;
 mod rows;
 mod sine;
+mod sine_transform;
 mod spectrum;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ mod tridiagonal;
 
 pub use error::ExactError;
 pub use error_left::{error_left, is_exact_cheap};
+pub use sine_transform::{sine_amplitudes, sine_mode};
 pub use spectrum::{Modes, Spectrum, first_below};
 
 use super::residual::residual_of_row;

@@ -5,13 +5,12 @@
 //! Entries (lower, upper) of the same sign are made symmetric by u_j = ρ^j v_j with ρ = √(lower / upper).
 //! That multiplies rounding errors by ρⁿ, which refinement takes away again as long as there is room for it.
 
+use super::sine_transform::SineTransform;
 use super::tridiagonal::Tridiagonal;
 use super::{ExactError, each_row, row_sum, singular, transpose};
 use crate::grid::Shape;
 use crate::problem::Stencil;
-use rustdct::{DctPlanner, Dst1};
 use std::f64::consts::PI;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// The largest ρⁿ of all axes together: half of an `f64`'s digits are left, so that each correction adds
@@ -141,9 +140,9 @@ impl Sine {
 /// The modes of an axis.
 struct Axis {
     n: usize,
-    transform: Arc<dyn Dst1<f64>>,
+    transform: SineTransform,
     /// What values are multiplied by before and after: ρ^∓j, and 2 / (n+1), since two transforms
-    /// of rustdct multiply by (n+1) / 2.
+    /// multiply by (n+1) / 2.
     before: Vec<f64>,
     after: Vec<f64>,
     /// What each mode adds to the diagonal.
@@ -158,15 +157,11 @@ impl Axis {
         let eigenvalue = |k: usize| 2.0 * (lower / rho) * (PI * k as f64 / modes).cos();
         Self {
             n,
-            transform: DctPlanner::new().plan_dst1(n),
+            transform: SineTransform::new(n),
             before: (0..n).map(|j| power(j).recip()).collect(),
             after: (0..n).map(|j| power(j) * 2.0 / modes).collect(),
             eigenvalues: (1..=n).map(eigenvalue).collect(),
         }
-    }
-
-    fn scratch(&self) -> Vec<f64> {
-        vec![0.0; self.transform.get_scratch_len()]
     }
 
     /// Turns rows along this axis into its modes.
@@ -175,10 +170,10 @@ impl Axis {
             values,
             self.n,
             cancel,
-            || self.scratch(),
+            || self.transform.scratch(),
             |scratch, _, row| {
                 multiply(row, &self.before);
-                self.transform_row(row, scratch);
+                self.transform.row(row, scratch);
                 Ok(())
             },
         )
@@ -190,20 +185,13 @@ impl Axis {
             values,
             self.n,
             cancel,
-            || self.scratch(),
+            || self.transform.scratch(),
             |scratch, _, row| {
-                self.transform_row(row, scratch);
+                self.transform.row(row, scratch);
                 multiply(row, &self.after);
                 Ok(())
             },
         )
-    }
-
-    /// The sine transform of a row. rustdct 0.7.1 counts on zeros in a scratch that it leaves
-    /// dirty; what lies there doubles with every row.
-    fn transform_row(&self, row: &mut [f64], scratch: &mut [f64]) {
-        scratch.fill(0.0);
-        self.transform.process_dst1_with_scratch(row, scratch);
     }
 }
 

@@ -11,10 +11,10 @@
 //! so that ‖r‖₂ after s sweeps is the root of Σ r̂² λ^(2s): a sine transform of the first residual
 //! gives it for every s.
 
-use super::{residual, transpose};
+use super::residual;
+use super::sine_transform::sine_amplitudes;
 use crate::grid::{Precision, memory};
 use crate::problem::Problem;
-use rustdct::DctPlanner;
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,14 +62,8 @@ impl Spectrum {
         let (nx, plane) = (shape.nx(), shape.dim() == 2);
         let mut values = vec![0.0; shape.points()];
         residual(problem, &problem.initial_iterate(), &mut values, cancel).ok()?;
-        sines(&mut values, nx);
         // In 1D each row is a system of the batch, and all have the same modes.
-        let mut columns = vec![0.0; values.len()];
-        if plane {
-            transpose(&values, nx, &mut columns, cancel).ok()?;
-            sines(&mut columns, shape.ny());
-            transpose(&columns, shape.ny(), &mut values, cancel).ok()?;
-        }
+        sine_amplitudes(shape, &mut values, cancel).ok()?;
         let weights = |n: usize, entry: f64| -> Vec<f64> {
             let angle = |mode: usize| PI * mode as f64 / (n + 1) as f64;
             (1..=n).map(|mode| -2.0 * entry / stencil.d * angle(mode).cos()).collect()
@@ -137,17 +131,6 @@ pub fn first_below(goal: f64, falling: impl Fn(f64) -> f64) -> f64 {
         if falling(middle) > goal { low = middle } else { high = middle }
     }
     high
-}
-
-/// The sine transform of rows of `width` values.
-fn sines(values: &mut [f64], width: usize) {
-    let transform = DctPlanner::new().plan_dst1(width);
-    let mut scratch = vec![0.0; transform.get_scratch_len()];
-    for row in values.chunks_mut(width) {
-        // rustdct 0.7.1 counts on zeros in a scratch that it leaves dirty.
-        scratch.fill(0.0);
-        transform.process_dst1_with_scratch(row, &mut scratch);
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use super::cut::{CutLine, FieldProfile};
 use super::experiment::Experiment;
 use super::field::{FieldKind, Picture};
+use super::frequencies::Frequencies;
 use super::request::{ObservationRequest, ProfileRequest, SlicesRequest};
 use super::volume::VolumeSamples;
 use crate::grid::{Field, Slice};
@@ -35,6 +36,8 @@ pub struct Observation {
     pub probe: Option<([usize; 2], f32)>,
     /// The values at the points that are followed, with the points. NaN: not known.
     pub probes: Vec<([usize; 2], f32)>,
+    /// The field mode by mode. `None` while it is not ready, or not requested, and where it has no frequencies.
+    pub frequencies: Option<Arc<Frequencies>>,
     /// The share of the residual near tile borders; zero where it was not requested.
     pub edge: EdgeShare,
     /// The field about tile borders. `None` while it is not ready, or not requested.
@@ -125,6 +128,10 @@ impl Experiment {
             profiles: profile.map_or(Ok(Vec::new()), |profile| self.profiles(profile))?,
             probe: probe.map(value).transpose()?,
             probes: probes.into_iter().zip(values).collect(),
+            frequencies: match request.frequencies.filter(|_| is_ready) {
+                Some(most) => self.frequencies(field, most)?.map(Arc::new),
+                None => None,
+            },
             edge,
             statistics: statistics
                 .map(|statistics| Arc::new(FieldStatistics { field, cycle, statistics })),

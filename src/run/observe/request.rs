@@ -23,6 +23,12 @@ pub struct ObservationRequest {
     pub probe: Option<[usize; 2]>,
     /// Points (column, row) whose values are followed over the cycles.
     pub probes: Vec<[usize; 2]>,
+    /// The frequencies of the field on a 1D or 2D grid, in at most this many samples across and down.
+    pub frequencies: Option<[usize; 2]>,
+    /// Whether the damping by mode of the run's cycle is measured beside it ([`Plan::damping`](crate::run::Plan::damping)).
+    pub damping: bool,
+    /// Whether the asymptotic rate of its cycle is found beside it ([`Plan::rate`](crate::run::Plan::rate)).
+    pub rate: bool,
     /// Whether the share of the residual near tile borders is wanted.
     pub edge_share: bool,
     /// Whether the magnitude of the field by distance from tile borders, and in the mean tile, is

@@ -168,6 +168,9 @@ pub fn record_run(
     }
     recorder.advance_classic(monitor)?;
     recorder.accelerate(monitor)?;
+    if !request.measure(&plan, monitor.cancel) {
+        return Err(RecordError::Cancelled { cycle: recorder.cycle() });
+    }
     let Recorder { experiment, series, .. } = recorder;
     let outcome = experiment.run().outcome().cloned();
     let Some((_, last)) = observations.last() else {

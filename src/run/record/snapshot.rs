@@ -4,12 +4,13 @@ use super::run_series::{RunSeries, SeriesRequest};
 use crate::grid::Shape;
 use crate::run::history::{History, Record};
 use crate::run::observe::{
-    AccelerationCurve, Experiment, FieldKind, Observation, ObservationRequest, Picture,
+    AccelerationCurve, Experiment, FieldKind, MapRequest, Observation, ObservationRequest, Picture,
     VolumeSamples,
 };
 use crate::run::plan::Plan;
 use crate::solver::{Acceleration, Samples, SolverError};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A request for a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,17 +65,31 @@ impl SnapshotRequest {
         self.error || self.field() == FieldKind::Error
     }
 
+    /// Measures what is wanted of a run's cycle, which does not depend on how far the run is, and returns whether the plan
+    /// now has that, or why it cannot be measured: not if it was cancelled. Takes up to some seconds.
+    pub fn measure(&self, plan: &Plan, cancel: &AtomicBool) -> bool {
+        let ObservationRequest { damping, rate, .. } = self.observation;
+        if damping {
+            plan.measure_damping(cancel);
+        }
+        if rate {
+            plan.find_rate(cancel);
+        }
+        (!damping || plan.damping().is_some()) && (!rate || plan.rate().is_some())
+    }
+
     /// The most samples across and down that are kept of each snapshot on this grid.
     pub fn size(&self, shape: &Shape) -> [usize; 2] {
-        let ObservationRequest { map, profile, volume, .. } = &self.observation;
+        let ObservationRequest { map, profile, volume, frequencies, .. } = &self.observation;
         if let (&[nx, ny, nz], Some(most)) = (shape.axes(), *volume) {
             let ([across, down, planes], _) = VolumeSamples::size([nx, ny, nz], most);
             return [across, down * planes];
         }
-        match (map, profile) {
-            (Some(map), _) => map.window(shape).size(),
-            (None, Some(profile)) => [profile.line.within(shape).points(shape).len(), 1],
-            (None, None) => [0, 0],
+        match (map, profile, *frequencies) {
+            (Some(map), ..) => map.window(shape).size(),
+            (None, Some(profile), _) => [profile.line.within(shape).points(shape).len(), 1],
+            (None, None, Some(most)) => MapRequest::whole(most).window(shape).size(),
+            (None, None, None) => [0, 0],
         }
     }
 
@@ -86,8 +101,13 @@ impl SnapshotRequest {
 
     /// Whether it needs something of single iterates, beside the map.
     pub(super) fn is_of_iterates(&self) -> bool {
-        let ObservationRequest { profile, statistics, inside, whole, .. } = &self.observation;
-        profile.is_some() || *statistics || inside.is_some() || whole.is_some()
+        let ObservationRequest { profile, statistics, inside, whole, frequencies, .. } =
+            &self.observation;
+        profile.is_some()
+            || *statistics
+            || inside.is_some()
+            || whole.is_some()
+            || frequencies.is_some()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The run that is made, and its reports.
 
 use super::catch_up::CatchUp;
+use super::frequencies::FrequencyThread;
 use super::messages::{ExactState, Phase, Report, WorkerRequest};
 use super::observed_series::ObservedSeries;
 use crate::clock::Instant;
@@ -47,6 +48,7 @@ pub(super) struct Job {
     without_classic: Option<String>,
     /// The last statistics of the field by its tiles.
     statistics: Option<Arc<FieldStatistics>>,
+    frequencies: FrequencyThread,
     /// At the end of the run, how much of the error is left, with the cycles made.
     error_left: Option<(u64, Option<f64>)>,
     archive: Arc<RunArchive>,
@@ -104,6 +106,7 @@ impl Job {
             has_tried_gpu: false,
             without_classic: None,
             statistics: None,
+            frequencies: FrequencyThread::default(),
             error_left: None,
             speed: Speed::default(),
             curve: SharedSeries::default(),
@@ -197,8 +200,9 @@ impl Job {
 
     /// Continues the run elsewhere. `plan` differs only in that.
     pub fn move_to(&mut self, plan: Plan) -> Result<(), SolverError> {
-        // The same problem, whose exact solution may be known.
-        let plan = Arc::new(Plan { problem: Arc::clone(&self.plan.problem), ..plan });
+        // The same problem and the same cycle, of which something may be known.
+        let (problem, measured) = (Arc::clone(&self.plan.problem), Arc::clone(&self.plan.measured));
+        let plan = Arc::new(Plan { problem, measured, ..plan });
         self.experiment.move_to(&plan)?;
         self.archive.set_place(&plan.place);
         (self.plan, self.failed, self.without_classic) = (plan, None, None);
@@ -430,6 +434,24 @@ impl Job {
         self.has_news = true;
     }
 
+    /// Notes frequencies that were found, or are to be found now.
+    pub fn serve_frequencies(&mut self) {
+        if self.wants_frequencies() {
+            let field = self.request.observation.field;
+            self.has_news |= self.frequencies.serve(&self.experiment, field);
+        }
+    }
+
+    /// Whether frequencies are being found, or will be soon.
+    pub fn awaits_frequencies(&self) -> bool {
+        let field = self.request.observation.field;
+        self.wants_frequencies() && self.frequencies.is_busy(&self.experiment, field)
+    }
+
+    fn wants_frequencies(&self) -> bool {
+        self.request.observation.frequencies.is_some() && self.failed.is_none()
+    }
+
     /// Whether the field has to be sorted by its tiles now: that is wanted, and it was not yet.
     pub fn needs_statistics(&self) -> bool {
         let request = &self.request.observation;
@@ -529,11 +551,17 @@ impl Job {
             self.experiment.settle()?;
         }
         let is_wanted = self.request.observation.statistics;
+        let frequencies = self.request.observation.frequencies;
         let request = ObservationRequest {
             statistics: is_wanted && with_statistics,
+            frequencies: None,
             ..self.request.observation.clone()
         };
         let mut observation = self.experiment.observe(&request)?;
+        if let Some(most) = frequencies {
+            let experiment = &self.experiment;
+            observation.frequencies = self.frequencies.observe(experiment, request.field, most)?;
+        }
         if with_statistics || !is_wanted {
             self.statistics.clone_from(&observation.statistics);
         } else {

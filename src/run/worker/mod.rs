@@ -11,7 +11,9 @@
 
 mod catch_up;
 mod exact;
+mod frequencies;
 mod job;
+mod measuring;
 mod messages;
 mod observed_series;
 mod pacing;

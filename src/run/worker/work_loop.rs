@@ -3,6 +3,7 @@
 
 use super::exact::Exact;
 use super::job::Job;
+use super::measuring::Measuring;
 use super::messages::{Answer, RequestError, WorkerRequest};
 use super::pacing::Pacing;
 use super::parked::ParkedRuns;
@@ -56,6 +57,7 @@ pub(super) struct WorkLoop {
     planner: Planner,
     exact: Exact,
     radius: Radius,
+    measuring: Measuring,
     /// The run that is made.
     job: Option<Job>,
     /// Runs that were left, to which a request may return.
@@ -80,6 +82,7 @@ impl WorkLoop {
             planner: Planner::without_waiting(),
             exact: Exact::default(),
             radius: Radius::default(),
+            measuring: Measuring::default(),
             job: None,
             parked: ParkedRuns::default(),
             error: None,
@@ -109,6 +112,8 @@ impl WorkLoop {
             }
             self.exact.serve(job);
             self.radius.serve(job);
+            self.measuring.serve(job);
+            job.serve_frequencies();
         }
         self.work();
         self.report();
@@ -123,7 +128,12 @@ impl WorkLoop {
         }
         let wait = if job.is_running() {
             job.due.saturating_duration_since(Instant::now()).min(SOON)
-        } else if job.has_news || self.exact.is_computing() || self.radius.is_computing() {
+        } else if job.has_news
+            || self.exact.is_computing()
+            || self.radius.is_computing()
+            || self.measuring.is_measuring()
+            || job.awaits_frequencies()
+        {
             SOON
         } else {
             IDLE

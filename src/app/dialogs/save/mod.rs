@@ -453,6 +453,7 @@ impl SaveDialog {
             field,
             over: if uses.over { over } else { Over::default() },
             log_x: uses.over && session.view.log_x,
+            asymptotic_rate: uses.rate && session.view.asymptotic_rate,
             norm: if uses.norm { session.view.norm } else { Norm::default() },
             slice: report
                 .and_then(|report| Slice::shown(session.view.slice, &report.plan.problem.shape)),
@@ -575,6 +576,7 @@ mod tests {
         if !uses.over {
             (view_again.over, view_again.log_x) = (Over::default(), false);
         }
+        view_again.asymptotic_rate &= uses.rate;
         if !uses.norm {
             view_again.norm = Norm::default();
         }

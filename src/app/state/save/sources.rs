@@ -5,7 +5,7 @@ use crate::app::state::compare::{AtEqual, ShownCycle};
 use crate::app::state::pins::Pin;
 use crate::app::state::session::Session;
 use crate::picture::ViewSpec;
-use crate::run::{Plan, Report, RunArchive, Snapshot, SnapshotRequest};
+use crate::run::{Plan, RecordError, Report, RunArchive, Snapshot, SnapshotRequest};
 use crate::solver::Acceleration;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -136,6 +136,9 @@ impl Sources {
             (None, _) => Ok(newest.clone()),
         };
         let mut made = made.map_err(|error| error.to_string())?;
+        if !snapshot_request.measure(&made.plan, cancel) {
+            return Err(RecordError::Cancelled { cycle: made.cycle() }.to_string());
+        }
         if !self.has_reference {
             made.reference = Arc::default();
         }

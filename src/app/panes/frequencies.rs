@@ -1,0 +1,154 @@
+//! What the field consists of, mode by mode.
+
+use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
+use crate::app::state::pane_id::PaneId;
+use crate::app::state::session::Session;
+use crate::app::widgets::cells::{Cells, Values};
+use crate::app::widgets::{plot, theme};
+use crate::grid::Need;
+use crate::picture::{
+    FigureKind, Range, Scale, amplitude_label, frequencies_plot, grouped, number,
+};
+use crate::run::{Frequencies, MOST_FREQUENCIES, ObservationRequest, Report};
+use eframe::egui::{Label, Rect, RichText, Ui, UiBuilder, pos2, vec2};
+
+/// Height of the text under the picture.
+const LINE_ROOM: f32 = 22.0;
+
+/// The most samples along an axis: no pane has more pixels.
+const MOST: usize = 1024;
+
+/// The sine transform of the field.
+pub struct FrequenciesPane;
+
+/// Its name in files.
+pub const ID: PaneId = PaneId("frequencies");
+
+impl PaneType for FrequenciesPane {
+    fn id(&self) -> PaneId {
+        ID
+    }
+
+    fn title(&self) -> &'static str {
+        "Frequencies"
+    }
+
+    fn about(&self) -> &'static str {
+        "The sine transform of the field: how large each mode in it is, from smooth waves at the upper left to zigzags at the lower right; in 1D a curve."
+    }
+
+    fn slot(&self) -> Slot {
+        Slot::BelowMapRight
+    }
+
+    fn shows(&self, kind: FigureKind) -> bool {
+        kind == FigureKind::FREQUENCIES
+    }
+
+    fn figure(&self, _: &Session) -> Option<FigureKind> {
+        Some(FigureKind::FREQUENCIES)
+    }
+
+    fn request(&self, _: &Session, request: &mut ObservationRequest) {
+        request.frequencies = Some([MOST; 2]);
+    }
+
+    fn need(&self) -> Need {
+        Need::SineModes
+    }
+
+    fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
+        let picture = context.pictures.of(ID);
+        self::ui(ui, picture, context.session, context.report);
+    }
+}
+
+fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Option<&Report>) {
+    let Some(report) = report else {
+        return;
+    };
+    let shape = &report.plan.problem.shape;
+    let Some(found) = &report.observation.frequencies else {
+        let text = match shape.points() > MOST_FREQUENCIES {
+            true => format!(
+                "Frequencies are found on grids of at most {} points.",
+                grouped(MOST_FREQUENCIES as u64)
+            ),
+            false => "The field is not known yet.".to_owned(),
+        };
+        ui.label(RichText::new(text).weak());
+        return;
+    };
+    if found.amplitudes.values.iter().all(|amplitude| *amplitude == 0.0) {
+        ui.label(RichText::new("0 everywhere.").weak());
+        return;
+    }
+    match shape.dim() {
+        1 => curve(ui, session, found),
+        _ => map(ui, cells, session, found),
+    }
+}
+
+/// In 2D: a map over the half waves along both axes.
+fn map(ui: &mut Ui, cells: &mut Cells, session: &Session, found: &Frequencies) {
+    let room = ui.available_rect_before_wrap();
+    let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, LINE_ROOM));
+    let (kind, map) = session.view.of_field(found.field).of_magnitudes();
+    let amplitudes = &found.amplitudes;
+    let shown = cells.ui(
+        ui,
+        picture,
+        &Values {
+            about: &format!("Frequencies of the {}", found.field.name()),
+            title: &amplitude_label(found.field),
+            size: amplitudes.size,
+            values: &amplitudes.values,
+            scale: Scale::new(kind, Range::of(kind, amplitudes.values.iter().copied())),
+            map,
+            stretched: false,
+        },
+    );
+    let text = match shown.hover {
+        Some(at) => {
+            let value = amplitudes.values[at[1] * amplitudes.size[0] + at[0]];
+            let [p, q] = [0, 1].map(|axis| half_waves(found, axis, at[axis]));
+            format!("p {p}, q {q}: {}", number(value.into()))
+        }
+        None => format!(
+            "Cycle {}: p half waves across, q down, from 1 at the upper left.",
+            grouped(found.cycle)
+        ),
+    };
+    let line = Rect::from_min_max(pos2(room.left(), picture.bottom() + 4.0), room.max);
+    ui.new_child(UiBuilder::new().max_rect(line))
+        .add(Label::new(RichText::new(text).small()).truncate());
+}
+
+/// The half waves of a sample along an axis: of several modes the first and the last.
+fn half_waves(found: &Frequencies, axis: usize, at: usize) -> String {
+    let amplitudes = &found.amplitudes;
+    let points = [amplitudes.columns.len(), amplitudes.rows.len()][axis];
+    let (first, block) = (1 + at * amplitudes.block[axis], amplitudes.block[axis]);
+    match block {
+        1 => first.to_string(),
+        _ => format!("{first}–{}", (first + block - 1).min(points)),
+    }
+}
+
+/// In 1D: a curve over the half waves.
+fn curve(ui: &mut Ui, session: &Session, found: &Frequencies) {
+    let (scale, _) = session.view.of_field(found.field).of_magnitudes();
+    let plot = frequencies_plot(found, scale, theme::of_figures(ui));
+    let frame = plot::Frame {
+        id: "frequencies",
+        height: ui.available_height(),
+        cursor: None,
+        has_legend: false,
+    };
+    plot::ui(ui, &frame, &plot, |at| {
+        let amplitudes = &found.amplitudes;
+        let sample = (at.x.round() as usize).checked_sub(1)? / amplitudes.block[0];
+        let value = *amplitudes.values.get(sample)?;
+        Some(format!("p {}\n{}", half_waves(found, 0, sample), number(value.into())))
+    });
+}

@@ -1,0 +1,98 @@
+//! What a cycle makes of an error.
+
+use super::error::ModeError;
+use crate::grid::{Field, Precision};
+use crate::problem::{Boundary, Problem, Source};
+use crate::solver::{self, Layout, Method, NormRequest, Place, Solver};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The cycle of a method on a system whose solution is 0, so that an iterate is its own error.
+///
+/// It is made on the CPU and in double precision, whatever the run is made in: a cycle makes the same of an error
+/// everywhere, and the smallest factors need the digits.
+pub(super) struct ErrorCycle<'a> {
+    solver: Box<dyn Solver>,
+    cancel: &'a AtomicBool,
+}
+
+impl<'a> ErrorCycle<'a> {
+    /// The cycle of `method` on the matrix of `problem`.
+    ///
+    /// # Errors
+    /// [`ModeError::Solver`] if its arrays do not fit.
+    pub fn new(
+        problem: &Problem,
+        method: Method,
+        cancel: &'a AtomicBool,
+    ) -> Result<Self, ModeError> {
+        let zero = Source::Constant(0.0);
+        let problem = Arc::new(Problem {
+            shape: problem.shape,
+            operator: problem.operator.clone(),
+            rhs: zero.clone(),
+            initial_guess: zero,
+            boundary: Boundary::default(),
+        });
+        let place = Place::Cpu { threads: 0, layout: Layout::default() };
+        let solver = solver::set_up(&problem, method, Precision::F64, &place)?;
+        Ok(Self { solver, cancel })
+    }
+
+    /// The error after a cycle, given that before it.
+    ///
+    /// # Errors
+    /// [`ModeError::Cancelled`], or [`ModeError::Solver`].
+    pub fn apply(&mut self, error: &Field<f64>) -> Result<Field<f64>, ModeError> {
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(ModeError::Cancelled);
+        }
+        self.solver.start_from(error)?;
+        self.solver.cycles(1, NormRequest::NONE)?;
+        Ok(self.solver.solution()?)
+    }
+}
+
+/// Point updates of a cycle of a method on a grid.
+pub(super) fn updates_per_cycle(problem: &Problem, method: &Method) -> f64 {
+    let redundancy = method.tiling().map_or(1.0, |tiling| tiling.redundancy());
+    let sweeps = match method.plain() {
+        // In the sine basis of a tile the cost does not depend on k.
+        Method::Spectral(spectral) => {
+            let sides = spectral.tiling().axes().iter();
+            sides.map(|axis| axis.tile() as f64).fold(1.0, f64::max)
+        }
+        _ => method.sweeps_per_cycle() as f64,
+    };
+    problem.shape.points() as f64 * redundancy * sweeps
+}
+
+/// The field with these values at interior points: those along each axis multiplied, x first.
+pub(super) fn product(problem: &Problem, axes: &[Vec<f64>]) -> Field<f64> {
+    let shape = problem.shape;
+    let slower = axes.get(1..).unwrap_or_default();
+    let mut field = Field::filled(shape, 0.0);
+    for row in 0..shape.rows() {
+        let mut rest = row;
+        // In 1D all systems of a batch are alike.
+        let factor: f64 = slower
+            .iter()
+            .map(|values| {
+                let value = values[rest % values.len()];
+                rest /= values.len();
+                value
+            })
+            .product();
+        for (to, value) in field.interior_mut(row).iter_mut().zip(&axes[0]) {
+            *to = factor * value;
+        }
+    }
+    field
+}
+
+/// Σ a b over all interior points, in their order.
+pub(super) fn inner_product(a: &Field<f64>, b: &Field<f64>) -> f64 {
+    let rows = 0..a.shape().rows();
+    let of_row = |row| a.interior(row).iter().zip(b.interior(row)).map(|(a, b)| a * b).sum::<f64>();
+    rows.map(of_row).sum()
+}

@@ -1,0 +1,182 @@
+//! What a field consists of, mode by mode.
+
+use super::experiment::Experiment;
+use super::field::FieldKind;
+use crate::grid::{Precision, Shape, memory};
+use crate::problem::{Problem, residual_values, sine_amplitudes};
+use crate::solver::{Samples, SolverError, Window, larger};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The most points of a grid whose frequencies are found: on larger ones it takes more than a second.
+pub const MOST_FREQUENCIES: usize = 1 << 22;
+
+/// Arrays of the grid that it takes, in double precision: the amplitudes, and these turned.
+const ARRAYS: usize = 2;
+
+/// The amplitudes of the modes that add up to a field, without their signs: the field is their sum, each times a
+/// product of sines with p half waves along x and q along y. Of a 1D batch they are those of its first system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frequencies {
+    /// The field.
+    pub field: FieldKind,
+    /// Cycles that made the iterate: where this takes long, not every observation has its own.
+    pub cycle: u64,
+    /// The amplitudes, in the unit of the field: column p − 1 and row q − 1.
+    pub amplitudes: Samples,
+}
+
+/// What finds the frequencies of an iterate, on any thread; nothing where memory does not suffice.
+pub(in crate::run) type FrequencyTask = Box<dyn FnOnce() -> Option<Frequencies> + Send>;
+
+impl Frequencies {
+    /// Those of a field at all points of a 1D or 2D grid (C order), in at most `most` samples across and down; `None`
+    /// where memory does not suffice.
+    fn of(
+        field: FieldKind,
+        cycle: u64,
+        grid: &Shape,
+        mut values: Vec<f64>,
+        most: [usize; 2],
+    ) -> Option<Self> {
+        memory::check(grid, ARRAYS, Precision::F64).ok()?;
+        let is_batch = grid.dim() == 1;
+        let shape = if is_batch { Shape::grid_1d(grid.nx(), 1).ok()? } else { *grid };
+        values.truncate(shape.points());
+        sine_amplitudes(&shape, &mut values, &AtomicBool::new(false)).ok()?;
+        let window = Window { most, ..Window::whole(shape.nx(), shape.rows()) };
+        let amplitudes = Samples::of(&window, pooled(&values, &window));
+        Some(Self { field, cycle, amplitudes })
+    }
+}
+
+impl Experiment {
+    /// Whether its fields have frequencies: on a grid of one or two axes and at most [`MOST_FREQUENCIES`] points.
+    pub(in crate::run) fn has_frequencies(&self) -> bool {
+        let Problem { shape, operator, .. } = &*self.run().plan().problem;
+        operator.matrix().is_none() && shape.dim() < 3 && shape.points() <= MOST_FREQUENCIES
+    }
+
+    /// The work that finds the frequencies of a field of the present iterate, of which it has a copy; `None` where
+    /// there are none, the field is not known, or memory does not suffice.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub(in crate::run) fn frequency_task(
+        &self,
+        field: FieldKind,
+        most: [usize; 2],
+    ) -> Result<Option<FrequencyTask>, SolverError> {
+        if !self.has_frequencies() {
+            return Ok(None);
+        }
+        let (problem, cycle) = (Arc::clone(&self.run().plan().problem), self.run().cycle());
+        let is_residual = field == FieldKind::Residual;
+        let copy = match is_residual {
+            true => self.run().solver().solution().map(Some),
+            false => self.whole(field),
+        };
+        let values = match copy {
+            Ok(Some(values)) => values,
+            Ok(None) | Err(SolverError::Memory(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        Ok(Some(Box::new(move || {
+            // b − A u takes longer than a copy of u.
+            let values = match is_residual {
+                true => residual_values(&problem, &values),
+                false => values.to_interior(),
+            };
+            Frequencies::of(field, cycle, &problem.shape, values, most)
+        })))
+    }
+
+    /// The frequencies of a field of the present iterate; `None` where they cannot be found.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub(super) fn frequencies(
+        &self,
+        field: FieldKind,
+        most: [usize; 2],
+    ) -> Result<Option<Frequencies>, SolverError> {
+        Ok(self.frequency_task(field, most)?.and_then(|task| task()))
+    }
+}
+
+/// The magnitudes of the values of a grid, row by row, thinned out to a window of it: the largest of each block.
+fn pooled(values: &[f64], window: &Window) -> Vec<f32> {
+    let (nx, [across, down]) = (window.columns.len(), window.block());
+    let samples = values.chunks(nx * down).flat_map(|rows| {
+        (0..nx).step_by(across).map(move |first| {
+            let blocks = rows.chunks(nx).flat_map(move |row| &row[first..(first + across).min(nx)]);
+            blocks.fold(0.0, |most, value| larger(most, value.abs())) as f32
+        })
+    });
+    samples.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::sine_mode;
+    use crate::run::observe::ObservationRequest;
+    use crate::run::plan::Planner;
+    use crate::run::spec::RunSpec;
+
+    /// Of waves with p half waves along x and q along y, 2 and −5 high.
+    fn two_modes(shape: &Shape) -> Vec<f64> {
+        let mode = |p, q| [sine_mode(shape.nx(), p), sine_mode(shape.rows(), q)];
+        let ([x, y], [fine_x, fine_y]) = (mode(3, 2), mode(17, 11));
+        let value = |i: usize, j: usize| 2.0 * x[i] * y[j] - 5.0 * fine_x[i] * fine_y[j];
+        let points = (0..shape.rows()).flat_map(|j| (0..shape.nx()).map(move |i| (i, j)));
+        points.map(|(i, j)| value(i, j)).collect()
+    }
+
+    #[test]
+    fn a_mode_is_one_bright_point() {
+        let shape = Shape::grid_2d(20, 12).unwrap();
+        let values = two_modes(&shape);
+        let found = Frequencies::of(FieldKind::Residual, 7, &shape, values, [64; 2]).unwrap();
+        assert_eq!((found.cycle, found.amplitudes.size), (7, [20, 12]));
+        for (at, amplitude) in found.amplitudes.values.iter().enumerate() {
+            let expected = match [at % 20 + 1, at / 20 + 1] {
+                [3, 2] => 2.0,
+                [17, 11] => 5.0,
+                _ => 0.0,
+            };
+            assert!((amplitude - expected).abs() < 1e-6, "{at}: {amplitude}");
+        }
+    }
+
+    #[test]
+    fn a_bright_point_does_not_vanish_where_it_is_thinned_out() {
+        let shape = Shape::grid_2d(20, 12).unwrap();
+        let values = two_modes(&shape);
+        let found = Frequencies::of(FieldKind::Residual, 0, &shape, values, [7, 5]).unwrap();
+        assert_eq!((found.amplitudes.size, found.amplitudes.block), ([7, 4], [3, 3]));
+        for (p, q, expected) in [(3, 2, 2.0), (17, 11, 5.0), (9, 2, 0.0)] {
+            let amplitude = found.amplitudes.at(p - 1, q - 1).unwrap();
+            assert!((amplitude - expected).abs() < 1e-6, "{p}, {q}: {amplitude}");
+        }
+    }
+
+    #[test]
+    fn they_are_observed_where_there_is_a_grid_of_one_or_two_axes() {
+        for (shape, size) in
+            [(&[24][..], Some([24, 1])), (&[24, 18], Some([24, 18])), (&[8; 3], None)]
+        {
+            let mut spec = RunSpec::default();
+            spec.problem.shape = shape.to_vec();
+            (spec.method.tile, spec.method.k) = (vec![4], 3.into());
+            let plan = Arc::new(Planner::default().plan(&spec).unwrap());
+            let mut experiment = Experiment::new(&plan).unwrap();
+            experiment.advance(1).unwrap();
+            let request =
+                ObservationRequest { frequencies: Some([64; 2]), ..ObservationRequest::default() };
+            let found = experiment.observe(&request).unwrap().frequencies;
+            assert_eq!(found.as_ref().map(|found| found.amplitudes.size), size, "{shape:?}");
+            assert!(found.is_none_or(|found| found.amplitudes.values.iter().any(|it| *it > 0.0)));
+        }
+    }
+}
