@@ -790,7 +790,10 @@ fn simulated_devices_have_the_results_of_one() {
     refuse(&format!("{small} --exchange-every 8"), alone);
     let link = "--simulate-devices 2 --link 1,0";
     refuse(&format!("{small} {link}"), "link is [1.0, 0.0]; it must be a latency");
-    refuse("--shape 64 --batch 4 --simulate-devices 2", "the systems of a 1D batch are independent");
+    refuse(
+        "--shape 64 --batch 4 --simulate-devices 2",
+        "the systems of a 1D batch are independent",
+    );
     let matrix = "--matrix poisson-9x8 --tile 8 --simulate-devices 2";
     refuse(matrix, "the blocks of a matrix are on one device");
     let waves = format!("{small} --simulate-devices 2 --wave 2");
