@@ -773,6 +773,52 @@ fn a_conductivity_is_refused_where_it_does_nothing() {
     tilescope(&folder, line).assert().success();
 }
 
+/// Devices that share a grid: the results of one, unless they exchange more rarely.
+#[test]
+fn simulated_devices_have_the_results_of_one() {
+    let folder = folder();
+    let refuse = |options: &str, part: &str| {
+        refused(&folder, &format!("solve {options}"), 2, &[part]);
+    };
+    let small = "--shape 40x64 --tile 8 --k 4";
+    let rows = "simulate_devices is 9; it must be 1 to 8, the rows of tiles that devices share";
+    refuse(&format!("{small} --simulate-devices 9"), rows);
+    refuse(&format!("{small} --simulate-devices 0"), "simulate_devices is 0; it must be 1 to 8");
+    let never = "--simulate-devices 2 --exchange-every 0";
+    refuse(&format!("{small} {never}"), "exchange_every is 0; it must be at least 1");
+    let alone = "exchange_every is 8; it applies only to simulated devices";
+    refuse(&format!("{small} --exchange-every 8"), alone);
+    let link = "--simulate-devices 2 --link 1,0";
+    refuse(&format!("{small} {link}"), "link is [1.0, 0.0]; it must be a latency");
+    refuse(
+        "--shape 64 --batch 4 --simulate-devices 2",
+        "the systems of a 1D batch are independent",
+    );
+    let matrix = "--matrix poisson-9x8 --tile 8 --simulate-devices 2";
+    refuse(matrix, "the blocks of a matrix are on one device");
+    let waves = format!("{small} --simulate-devices 2 --wave 2");
+    refuse(&waves, "tiles in waves and points in warps are on one device");
+    let streams = "--shape 40x64 --method pyramid --simulate-devices 2";
+    refuse(streams, "2 with method pyramid; it applies only to methods classic and hierarchical");
+    let gpu = format!("{small} --simulate-devices 2 --backend cuda");
+    refuse(&gpu, "backend cuda simulates none");
+    let endless = "--shape 40x64 --tile 8 --k inf --simulate-devices 2";
+    refuse(endless, "k is inf; with simulated devices it must be at most 4096");
+
+    let saved = |options: &str, name: &str| {
+        let line = format!("solve {small} {options} --max-cycles 9 --tol none --save-field {name}");
+        tilescope(&folder, &line).assert().success();
+        fs::read(folder.path().join(name)).unwrap()
+    };
+    let one = saved("", "one.npy");
+    assert_eq!(saved("--simulate-devices 4", "four.npy"), one);
+    assert_ne!(saved("--simulate-devices 4 --exchange-every 8", "rarely.npy"), one);
+    let cycles = |options: &str| json(&folder, &format!("{small} {options}"))["cycles"].as_u64();
+    let needed = cycles("");
+    assert_eq!(cycles("--simulate-devices 4"), needed);
+    assert!(cycles("--simulate-devices 4 --exchange-every 8") > needed);
+}
+
 /// What later tiles and points see of earlier ones, by options, in a file, in sweeps and in titles.
 #[test]
 fn waves_and_warps_are_for_tiles_on_the_cpu() {
@@ -1783,7 +1829,7 @@ fn files_without_a_run_are_refused() {
     let write = |name: &str, text: &str| fs::write(path(name), text).unwrap();
     write("unknown.toml", &format!("{whole}\n[speed]\nfast = true\n"));
     write("key.toml", &whole.replace("overlap", "overlapp"));
-    write("newer.toml", "version = 7\nwhatever = \"this is\"\n");
+    write("newer.toml", "version = 8\nwhatever = \"this is\"\n");
     write("type.toml", &whole.replace("k = 16", "k = \"many\""));
     write("negative.toml", &whole.replace("k = 16", "k = -1"));
     write("cut.toml", &whole[..whole.find("k = 16").unwrap() + 3]);
@@ -1818,7 +1864,7 @@ fn files_without_a_run_are_refused() {
     write("foreign.pdf", "%PDF-1.7\n%%EOF\n");
     write("text.pdf", "text");
     for (name, parts) in [
-        ("newer.toml", &["newer.toml", "version 7", "up to 6"][..]),
+        ("newer.toml", &["newer.toml", "version 8", "up to 7"][..]),
         ("damaged.png", &["the run that damaged.png carries is damaged"]),
         ("damaged.apng", &["the run that damaged.apng carries is damaged"]),
         ("damaged.svg", &["the run that damaged.svg carries is damaged"]),

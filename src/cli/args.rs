@@ -214,6 +214,36 @@ pub struct CommonArgs {
         value_parser = values::whole::<u32>
     )]
     devices: Option<Vec<u32>>,
+    /// Devices that share the rows of tiles (with --method classic bands of 16 rows, in 3D planes) of a 2D or 3D grid,
+    /// simulated on the CPU. Results do not depend on it with --exchange-every 1 [default: a single device]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Method",
+        value_parser = values::whole::<usize>,
+        allow_negative_numbers = true
+    )]
+    simulate_devices: Option<usize>,
+    /// Cycles from one exchange between simulated devices to the next, during which what a device reads of the others
+    /// is frozen [default: 1]
+    #[arg(
+        long,
+        value_name = "CYCLES",
+        help_heading = "Method",
+        value_parser = values::whole::<u64>,
+        allow_negative_numbers = true
+    )]
+    exchange_every: Option<u64>,
+    /// Link between simulated devices, by which the time of an exchange is predicted: latency in µs, and 10⁹ bytes per
+    /// second and direction [default: 1.8,398, as measured between GPUs of one host by NVLink]
+    #[arg(
+        long,
+        value_name = "LATENCY,BANDWIDTH",
+        help_heading = "Method",
+        value_parser = values::link,
+        allow_negative_numbers = true
+    )]
+    link: Option<[f64; 2]>,
 
     /// Stop when the quantity of --stop is at most this; `none` stops at --max-cycles alone [default: 1e-4]
     #[arg(
@@ -310,6 +340,9 @@ impl CommonArgs {
         method.backend = self.backend.unwrap_or(method.backend);
         method.threads = self.threads.unwrap_or(method.threads);
         method.devices = self.devices.clone().unwrap_or(method.devices);
+        method.simulate_devices = self.simulate_devices.or(method.simulate_devices);
+        method.exchange_every = self.exchange_every.or(method.exchange_every);
+        method.link = self.link.or(method.link);
         let spec = RunSpec { problem, stop, method, version: base.version };
         self.check_options(&spec)?;
         Ok(spec)
@@ -485,6 +518,12 @@ impl RunArgs {
             memory: self.memory.or(base.memory.filter(|_| streams)),
             wave: self.common.wave.or(base.wave.filter(|_| is_tiled)),
             warp: self.common.warp.or(base.warp.filter(|_| is_tiled)),
+            simulate_devices: self
+                .common
+                .simulate_devices
+                .or(base.simulate_devices.filter(|_| !streams)),
+            exchange_every: self.common.exchange_every.or(base.exchange_every.filter(|_| !streams)),
+            link: self.common.link.or(base.link.filter(|_| !streams)),
             k: self.k.unwrap_or(base.k),
             tile: axes(&self.tile, tile),
             overlap: axes(&self.overlap, base.overlap),

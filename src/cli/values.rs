@@ -70,6 +70,15 @@ pub(super) fn tolerance(text: &str) -> Result<Tolerance, String> {
     }
 }
 
+/// The latency and the bandwidth of a link.
+pub(super) fn link(text: &str) -> Result<[f64; 2], String> {
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|text| text.trim().parse()).collect();
+    let numbers = numbers.ok().and_then(|numbers| <[f64; 2]>::try_from(numbers).ok());
+    numbers.ok_or_else(|| {
+        "it must be microseconds and 10^9 bytes per second with a comma, such as 1.8,398".to_owned()
+    })
+}
+
 pub(super) fn velocity(text: &str) -> Result<[f64; 3], String> {
     let numbers: Result<Vec<f64>, _> = text.split(',').map(|text| text.trim().parse()).collect();
     match numbers.as_deref() {

@@ -95,6 +95,12 @@ impl<R: Real> Field<R> {
         Self::from_stored(shape, values.copied().collect())
     }
 
+    /// Some planes of a 2D or 3D field, with the one on either side for a boundary.
+    pub(crate) fn planes(&self, planes: Range<usize>) -> Self {
+        let shape = self.shape.with_planes(planes.len());
+        Self::from_stored(shape, self.values[self.shape.stored_planes(planes)].to_vec())
+    }
+
     /// The same in double precision, exactly.
     pub fn to_f64(&self) -> Field<f64> {
         let values = self.values.iter().map(|value| value.to_f64()).collect();

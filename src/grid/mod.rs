@@ -8,6 +8,7 @@ mod geometry;
 pub mod memory;
 mod real;
 mod shape;
+mod shares;
 mod tiling;
 
 pub use byte_count::{ByteCount, ByteCountError};
@@ -15,4 +16,5 @@ pub use field::Field;
 pub use geometry::{AXIS_NAMES, Geometry, INDEX_NAMES, Need, Slice, SliceError};
 pub use real::{Precision, Real};
 pub use shape::{Shape, ShapeError};
+pub use shares::{Received, Share, Shares, SharesError};
 pub use tiling::{AxisTiling, Region, Tiling, TilingError};

@@ -77,6 +77,30 @@ impl Shape {
         }
     }
 
+    /// The shape of this number of successive planes of a 2D or 3D grid: rows in 2D, xy-planes in 3D.
+    pub(crate) fn with_planes(&self, planes: usize) -> Self {
+        let mut n = self.n;
+        n[self.dim - 1] = planes;
+        Self { n, ..*self }
+    }
+
+    /// Where some planes of a 2D or 3D grid and the one on either side, a boundary plane or not, lie in storage: the
+    /// whole storage of a grid [of these planes](Self::with_planes).
+    pub(crate) fn stored_planes(&self, planes: Range<usize>) -> Range<usize> {
+        let distance = self.stored_plane();
+        planes.start * distance..(planes.end + 2) * distance
+    }
+
+    /// Stored values from a plane of a 2D or 3D grid to the next.
+    pub(crate) fn stored_plane(&self) -> usize {
+        if self.dim == 3 { self.plane_stride() } else { self.stride() }
+    }
+
+    /// Planes of a 2D or 3D grid along its slowest axis.
+    pub(crate) fn planes(&self) -> usize {
+        self.n[self.dim - 1]
+    }
+
     /// The 2D shape of a slice through a 3D grid.
     pub(super) fn slice(&self, slice: Slice) -> Self {
         let [across, down] = slice.axes().map(|axis| self.n[axis]);

@@ -29,6 +29,8 @@ pub struct AxisTiling {
     count: usize,
     /// Whether these are blocks of matrix rows.
     are_blocks: bool,
+    /// Points at either end that tiles compute and none of them owns: where the tiles are [cut out](Self::cut_out).
+    not_owned: [usize; 2],
 }
 
 /// Why a tile or an overlap was refused.
@@ -69,7 +71,7 @@ impl AxisTiling {
             return Err(TilingError::OverlapTooLarge { overlap, tile });
         }
         let count = if n <= tile { 1 } else { (n - overlap).div_ceil(tile - overlap) };
-        Ok(Self { n, tile: tile.min(n), overlap, count, are_blocks: false })
+        Ok(Self { n, tile: tile.min(n), overlap, count, are_blocks: false, not_owned: [0; 2] })
     }
 
     /// Cuts the `n ≥ 1` rows of a matrix into blocks of `block` rows, which share `overlap` levels.
@@ -84,12 +86,27 @@ impl AxisTiling {
             return Err(TilingError::OddOverlap { overlap });
         }
         let (tile, count) = (block.min(n), n.div_ceil(block));
-        Ok(Self { n, tile, overlap, count, are_blocks: true })
+        Ok(Self { n, tile, overlap, count, are_blocks: true, not_owned: [0; 2] })
+    }
+
+    /// An axis of `n` points in bands of `band`, of which the last may be shorter.
+    pub(crate) fn bands(n: usize, band: usize) -> Self {
+        let (tile, count) = (band.min(n), n.div_ceil(band));
+        Self { n, tile, overlap: 0, count, are_blocks: true, not_owned: [0; 2] }
     }
 
     /// An axis of `n` points, each a tile of its own.
     pub(crate) fn single_points(n: usize) -> Self {
-        Self { n, tile: 1, overlap: 0, count: n, are_blocks: false }
+        Self { n, tile: 1, overlap: 0, count: n, are_blocks: false, not_owned: [0; 2] }
+    }
+
+    /// Some of its tiles as an axis of their own, which begins where the first of them does and ends where the last
+    /// does: each computes and owns there what it does here.
+    pub(crate) fn cut_out(&self, tiles: Range<usize>) -> Self {
+        let (first, last) = (tiles.start, tiles.end - 1);
+        let (start, end) = (self.computed(first).start, self.computed(last).end);
+        let not_owned = [self.owned(first).start - start, end - self.owned(last).end];
+        Self { n: end - start, count: tiles.len(), not_owned, ..self.clone() }
     }
 
     /// Points of the axis.
@@ -181,12 +198,12 @@ impl AxisTiling {
         (j * self.stride()).min(self.n - self.tile)
     }
 
-    /// `c_j`, with `c_0 = 0` and `c_m = n`.
+    /// `c_j`, with `c_0 = 0` and `c_m = n` but for what is not owned.
     fn border(&self, j: usize) -> usize {
         if j == 0 {
-            0
+            self.not_owned[0]
         } else if j >= self.count {
-            self.n
+            self.n - self.not_owned[1]
         } else if self.are_blocks {
             j * self.tile
         } else {
@@ -246,7 +263,14 @@ impl Tiling {
 
     /// One tile that is the whole grid.
     pub(crate) fn whole(shape: &Shape) -> Self {
-        let axis = |&n: &usize| AxisTiling { n, tile: n, overlap: 0, count: 1, are_blocks: false };
+        let axis = |&n: &usize| AxisTiling {
+            n,
+            tile: n,
+            overlap: 0,
+            count: 1,
+            are_blocks: false,
+            not_owned: [0; 2],
+        };
         Self { axes: shape.axes().iter().map(axis).collect() }
     }
 
@@ -276,6 +300,15 @@ impl Tiling {
         std::array::from_fn(|axis| {
             self.axes.get(axis).map_or(0..1, |tiles| range(tiles, position[axis]))
         })
+    }
+
+    /// Some tiles of the slowest axis ([`AxisTiling::cut_out`]), with all of the others.
+    pub(crate) fn cut_out(&self, tiles: Range<usize>) -> Self {
+        let mut axes = self.axes.clone();
+        if let Some(slowest) = axes.last_mut() {
+            *slowest = slowest.cut_out(tiles);
+        }
+        Self { axes }
     }
 
     /// The tiles that a slice through a 3D grid cuts.

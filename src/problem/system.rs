@@ -163,6 +163,13 @@ impl<R: Real> RowArrays<R> {
         Self { values, distance }
     }
 
+    /// Those of some planes of a 2D grid.
+    fn planes(&self, shape: &Shape, planes: Range<usize>) -> Self {
+        let stored = shape.stored_planes(planes);
+        let parts = self.values.chunks(self.distance).flat_map(|array| &array[stored.clone()]);
+        Self { values: parts.copied().collect(), distance: stored.len() }
+    }
+
     /// The diagonals, laid out as a [`Field`].
     pub fn diagonal(&self) -> &[R] {
         &self.values[self.values.len() - self.distance..]
@@ -191,6 +198,18 @@ impl<R: Real> System<R> {
             diagonal: 1.0,
             g: Field::from_fn(*shape, g),
             rows: Some(RowArrays::new(shape, rows)),
+        }
+    }
+
+    /// The numbers of some planes of a 2D or 3D grid, as a system of their own: the planes on either side are its
+    /// boundary.
+    pub(crate) fn planes(&self, planes: Range<usize>) -> Self {
+        let of_rows = |rows: &RowArrays<R>| rows.planes(self.shape(), planes.clone());
+        Self {
+            weights: self.weights,
+            diagonal: self.diagonal,
+            g: self.g.planes(planes.clone()),
+            rows: self.rows.as_ref().map(of_rows),
         }
     }
 

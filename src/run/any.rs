@@ -83,6 +83,16 @@ prop_compose! {
     }
 }
 
+/// Simulated devices, cycles from one exchange to the next, and a link.
+fn devices() -> impl Strategy<Value = (Option<usize>, Option<u64>, Option<[f64; 2]>)> {
+    let given =
+        (1..9_usize, proptest::option::of(0..99_u64), proptest::option::of([number(), number()]));
+    prop_oneof![
+        3 => Just((None, None, None)),
+        1 => given.prop_map(|(count, every, link)| (Some(count), every, link)),
+    ]
+}
+
 prop_compose! {
     /// Any description, whether it makes sense or not, without what its other settings leave no use for:
     /// command lines do not have that.
@@ -99,6 +109,7 @@ prop_compose! {
         backend in proptest::sample::select(&Backend::ALL[..]),
         devices in prop_oneof![Just(vec![0]), prop::collection::vec(0..9_u32, 1..=2)],
         (kernel, block_size) in (proptest::sample::select(&Kernel::ALL), order()),
+        (simulate_devices, exchange_every, link) in devices(),
         change in any::<bool>(),
         tolerance in proptest::option::of(number()),
         max_cycles in prop_oneof![Just(StopSpec::default().max_cycles), any::<u64>()],
@@ -115,6 +126,10 @@ prop_compose! {
         let is_tiled = name == MethodName::Hierarchical;
         let [wave, warp] = [wave, warp].map(|count| count.filter(|_| is_tiled));
         let block_size = block_size.filter(|_| name == MethodName::Classic);
+        let (simulate_devices, exchange_every, link) = match name.is_streaming() {
+            true => (None, None, None),
+            false => (simulate_devices, exchange_every, link),
+        };
         let precision = if single { Precision::F32 } else { Precision::F64 };
         let rule = match tolerance {
             None => problem.kind.default_stop().rule,
@@ -124,7 +139,7 @@ prop_compose! {
         RunSpec {
             version: VERSION,
             problem,
-            method: MethodSpec { name, k, tile, overlap, omega, wave, warp, precision, backend, threads, devices, kernel, block_size, height, memory },
+            method: MethodSpec { name, k, tile, overlap, omega, wave, warp, precision, backend, threads, devices, simulate_devices, exchange_every, link, kernel, block_size, height, memory },
             stop: StopSpec { rule, tolerance, max_cycles },
         }
     }

@@ -133,6 +133,15 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
         let devices: Vec<_> = method.devices.iter().map(u32::to_string).collect();
         line.option("devices", &devices.join(","));
     }
+    if let Some(count) = method.simulate_devices {
+        line.option("simulate-devices", &count.to_string());
+    }
+    if let Some(cycles) = method.exchange_every {
+        line.option("exchange-every", &cycles.to_string());
+    }
+    if let Some([latency, bandwidth]) = method.link {
+        line.option("link", &format!("{latency:?},{bandwidth:?}"));
+    }
     if method.threads != 0 && method.backend != Backend::Cuda {
         line.option("threads", &method.threads.to_string());
     }

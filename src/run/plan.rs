@@ -9,7 +9,9 @@ use super::spec::{
     StopSpec,
 };
 use crate::grid::memory::{self, NoRoom, OutOfMemory};
-use crate::grid::{Geometry, Precision, Shape, ShapeError, Slice, Tiling, TilingError};
+use crate::grid::{
+    Geometry, Precision, Shape, ShapeError, SharesError, Slice, Tiling, TilingError,
+};
 use crate::problem::input::{self, InputError};
 use crate::problem::matrix::MarketError;
 use crate::problem::{
@@ -18,9 +20,10 @@ use crate::problem::{
 };
 use crate::solver::cuda::Device;
 use crate::solver::{
-    Kernel, Layout, MemoryTraffic, Method, MethodName, Place, SolverError, Spectral, SpectralError,
-    StreamingError, Subiterations, Traffic,
+    Devices, Kernel, Layout, MemoryTraffic, Method, MethodName, Place, SolverError, Spectral,
+    SpectralError, StreamingError, Subiterations, Traffic,
 };
+use std::num::NonZeroU64;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
@@ -106,6 +109,9 @@ pub enum PlanError {
     /// A matrix that cannot be read.
     #[error(transparent)]
     Matrix(#[from] MarketError),
+    /// Tiles that cannot be shared out over so many devices.
+    #[error(transparent)]
+    Devices(#[from] SharesError),
     /// A height and a budget of fast memory that do not go together.
     #[error(transparent)]
     Streaming(#[from] StreamingError),
@@ -175,6 +181,7 @@ impl Planner {
         check_schedule(&spec.method)?;
         check_block_size(&spec.method)?;
         check_streaming(&spec.method)?;
+        check_devices(spec)?;
         check_per_point(spec)?;
         check_place(spec)?;
         let known = self.last.as_ref().filter(|(known, ..)| *known == spec.problem);
@@ -194,6 +201,7 @@ impl Planner {
             true => Method::Streaming(spec.method.streaming(&shape)?),
             false => {
                 let method = method(&spec.method, &tiling, &problem.operator)?;
+                let method = on_devices(&spec.method, method, &shape)?;
                 method.scheduled(spec.method.schedule()).damped(omega)
             }
         };
@@ -238,6 +246,7 @@ impl Planner {
             return Err(value("method", method_spec.name.name(), allowed));
         }
         check_streaming(method_spec)?;
+        check_devices(spec)?;
         if spec.problem.batch != 1
             || spec.problem.boundary.is_some()
             || spec.problem.stencil.is_some()
@@ -606,6 +615,9 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
             _ if !spec.schedule().is_jacobi() => {
                 format!("with waves or warps it may be {}", names(&kernels))
             }
+            _ if spec.simulate_devices.is_some() => {
+                format!("with simulated devices it may be {}", names(&kernels))
+            }
             Backend::Cpu => {
                 "backend cpu has auto, fastest and spectral; the others go with backend cuda"
                     .to_owned()
@@ -735,6 +747,67 @@ fn check_streaming(spec: &MethodSpec) -> Result<(), PlanError> {
         return Err(value("memory", given(memory.to_string()), allowed));
     }
     Ok(())
+}
+
+/// Refuses simulated devices where nothing is exchanged or computed by sweeps, and what applies only to them.
+fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
+    let MethodSpec { simulate_devices, exchange_every, link, .. } = run.method;
+    let spec = &run.method;
+    let Some(count) = simulate_devices else {
+        let allowed = "it applies only to simulated devices (simulate_devices)";
+        if let Some(cycles) = exchange_every {
+            return Err(value("exchange_every", cycles, allowed));
+        }
+        if let Some(link) = link {
+            return Err(value("link", format!("{link:?}"), allowed));
+        }
+        return Ok(());
+    };
+    let refuse = |allowed: &str| Err(value("simulate_devices", count, allowed));
+    if run.problem.kind == ProblemKind::Matrix {
+        return refuse("the blocks of a matrix are on one device");
+    }
+    if run.problem.shape.len() == 1 {
+        return refuse(
+            "the systems of a 1D batch are independent, so devices would exchange nothing; it needs a 2D or 3D grid",
+        );
+    }
+    if spec.name.is_streaming() {
+        let given = format!("{count} with method {}", spec.name.name());
+        let allowed = "it applies only to methods classic and hierarchical";
+        return Err(value("simulate_devices", given, allowed));
+    }
+    if !spec.schedule().is_jacobi() {
+        return refuse("tiles in waves and points in warps are on one device");
+    }
+    if spec.backend == Backend::Cuda {
+        return refuse("backend cuda simulates none; use backend cpu or auto");
+    }
+    if spec.name == MethodName::Hierarchical && spec.k > Subiterations::Finite(MOST_SWEEPS) {
+        let allowed = format!("with simulated devices it must be at most {MOST_SWEEPS}");
+        return Err(value("k", spec.k, allowed));
+    }
+    if exchange_every == Some(0) {
+        return Err(value("exchange_every", 0, "it must be at least 1"));
+    }
+    let is_link = |[latency, bandwidth]: [f64; 2]| {
+        latency >= 0.0 && latency.is_finite() && bandwidth > 0.0 && bandwidth.is_finite()
+    };
+    match link.filter(|link| !is_link(*link)) {
+        Some(link) => {
+            let allowed = "it must be a latency in microseconds, at least 0, and a bandwidth in 10^9 bytes per second, above 0";
+            Err(value("link", format!("{link:?}"), allowed))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The method shared out over simulated devices, if there are any.
+fn on_devices(spec: &MethodSpec, method: Method, shape: &Shape) -> Result<Method, SharesError> {
+    let Some(count) = spec.simulate_devices else { return Ok(method) };
+    let every = spec.exchange_every.and_then(NonZeroU64::new).unwrap_or(NonZeroU64::MIN);
+    let devices = Devices::new(&method, shape, count, every, spec.link())?;
+    Ok(method.on_devices(devices))
 }
 
 /// Refuses what coefficients per point cannot have.

@@ -8,14 +8,14 @@ use crate::files::{FileError, read_text};
 use crate::grid::{ByteCount, Precision, Shape};
 use crate::problem::{Boundary, HotBox, Jump, Stencil};
 pub use crate::solver::MethodName;
-use crate::solver::{Height, Kernel, Schedule, Streaming, StreamingError, Subiterations};
+use crate::solver::{Height, Kernel, Link, Schedule, Streaming, StreamingError, Subiterations};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 /// The newest version of the description, and of those that this program reads. It writes the
 /// oldest that holds what was chosen, so that older programs read what they understand.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// The version that had one back end, and no kernels to choose from.
 const CPU_ALONE: u32 = 1;
@@ -34,6 +34,9 @@ const MATRICES: u32 = 4;
 /// The version that had damping and methods that stream, but no coefficients per point, no initial guesses or hot boxes
 /// to choose, no waves and warps, and no threads per block.
 const STREAMS: u32 = 5;
+
+/// The version that had these, but no devices that share a grid.
+const PER_POINT: u32 = 6;
 
 /// Everything that makes a run: the problem, the method, and when to stop.
 ///
@@ -251,6 +254,18 @@ pub struct MethodSpec {
     /// depends on it.
     #[serde(skip_serializing_if = "is_first_gpu")]
     pub devices: Vec<u32>,
+    /// Devices that share the tiles of a 2D or 3D grid, simulated on the CPU ([`crate::solver::Devices`]); a single one
+    /// where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulate_devices: Option<usize>,
+    /// Cycles from one exchange between those devices to the next; 1 where it is left out, with which results do not
+    /// depend on the devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchange_every: Option<u64>,
+    /// The link between those devices, in microseconds and 10⁹ bytes per second; [`Link::NVLINK`] where it is left out.
+    /// What is predicted of their exchanges depends on it, and nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<[f64; 2]>,
     /// How cycles are made. All but `spectral` give the same results.
     #[serde(skip_serializing_if = "is_auto")]
     pub kernel: Kernel,
@@ -355,6 +370,9 @@ impl Default for MethodSpec {
             backend: Backend::Auto,
             threads: 0,
             devices: vec![0],
+            simulate_devices: None,
+            exchange_every: None,
+            link: None,
             kernel: Kernel::AUTO,
             block_size: None,
             height: None,
@@ -513,6 +531,7 @@ impl MethodSpec {
         self.name = name;
         if name.is_streaming() {
             self.omega = 1.0;
+            (self.simulate_devices, self.exchange_every, self.link) = (None, None, None);
         } else {
             (self.height, self.memory) = (None, None);
         }
@@ -530,6 +549,19 @@ impl MethodSpec {
         Schedule { wave: counted(self.wave), warp: counted(self.warp) }
     }
 
+    /// The link between simulated devices.
+    pub fn link(&self) -> Link {
+        let chosen = self.link.map(|[latency, bandwidth]| Link { latency, bandwidth });
+        chosen.unwrap_or(Link::NVLINK)
+    }
+
+    /// Whether several devices share the grid, and compute some cycles with values of others that are older than the
+    /// cycle before.
+    pub fn has_frozen_devices(&self) -> bool {
+        self.simulate_devices.is_some_and(|count| count > 1)
+            && self.exchange_every.is_some_and(|cycles| cycles > 1)
+    }
+
     /// Whether its sweeps differ from those of Jacobi's iteration: damped, or with tiles or points in an order.
     fn has_other_sweeps(&self) -> bool {
         self.omega != 1.0 || !self.schedule().is_jacobi()
@@ -537,7 +569,7 @@ impl MethodSpec {
 
     /// Whether no GPU runs it.
     pub fn is_for_cpu(&self) -> bool {
-        self.name.is_streaming() || !self.schedule().is_jacobi()
+        self.name.is_streaming() || !self.schedule().is_jacobi() || self.simulate_devices.is_some()
     }
 
     /// The budget of fast memory.
@@ -568,6 +600,7 @@ impl MethodSpec {
     pub fn prefers_spectral(&self) -> bool {
         match self.kernel {
             _ if self.name.is_jacobi() || self.has_other_sweeps() => false,
+            _ if self.simulate_devices.is_some() => false,
             Kernel::SPECTRAL => true,
             Kernel::AUTO => self.k > Subiterations::Finite(MOST_SWEEPS_OF_AUTO),
             // From there on the products cost less than the sweeps, on a CPU and on a GPU.
@@ -583,7 +616,9 @@ impl MethodSpec {
     /// of a CPU.
     pub fn kernels(&self) -> Vec<Kernel> {
         let mut kernels = match self.backend {
-            _ if !self.schedule().is_jacobi() => vec![Kernel::AUTO, Kernel::FASTEST],
+            _ if !self.schedule().is_jacobi() || self.simulate_devices.is_some() => {
+                vec![Kernel::AUTO, Kernel::FASTEST]
+            }
             Backend::Cpu => Kernel::on_cpu(self.name),
             Backend::Auto | Backend::Cuda => Kernel::of(self.name),
         };
@@ -742,20 +777,25 @@ impl RunSpec {
             || matrix.as_ref().is_some_and(starts_from_value);
         let MethodSpec { wave, warp, block_size, .. } = self.method;
         let is_per_point = self.problem.kind == ProblemKind::Diffusion;
-        let version =
-            if is_per_point || has_start || [wave, warp, block_size].iter().any(Option::is_some) {
-                VERSION
-            } else if has_pass || is_damped {
-                STREAMS
-            } else if is_matrix || is_spectral {
-                MATRICES
-            } else if is_newest || !is_first_gpu(devices) {
-                GRIDS
-            } else if *backend != Backend::Cuda && is_auto(kernel) {
-                CPU_ALONE
-            } else {
-                FIRST_GPU
-            };
+        let version = if self.method.simulate_devices.is_some()
+            || self.method.exchange_every.is_some()
+            || self.method.link.is_some()
+        {
+            VERSION
+        } else if is_per_point || has_start || [wave, warp, block_size].iter().any(Option::is_some)
+        {
+            PER_POINT
+        } else if has_pass || is_damped {
+            STREAMS
+        } else if is_matrix || is_spectral {
+            MATRICES
+        } else if is_newest || !is_first_gpu(devices) {
+            GRIDS
+        } else if *backend != Backend::Cuda && is_auto(kernel) {
+            CPU_ALONE
+        } else {
+            FIRST_GPU
+        };
         toml::to_string(&Self { version, ..self.clone() }).unwrap_or_default()
     }
 
@@ -947,6 +987,19 @@ mod tests {
             assert_eq!(spec.stop.rule, StopRule::Change);
             assert!(spec.to_toml().contains("rule = \"change\""));
         }
+    }
+
+    #[test]
+    fn devices_have_the_newest_version() {
+        let mut spec = RunSpec::default();
+        spec.method.simulate_devices = Some(4);
+        (spec.method.exchange_every, spec.method.link) = (Some(8), Some([40.0, 12.5]));
+        let text = spec.to_toml();
+        assert!(text.starts_with("version = 7\n"), "{text}");
+        assert!(text.contains("simulate_devices = 4\nexchange_every = 8\nlink = [40.0, 12.5]"));
+        assert_eq!(RunSpec::from_toml(&text, "it").unwrap(), spec);
+        assert_eq!(spec.method.link(), Link { latency: 40.0, bandwidth: 12.5 });
+        assert_eq!(RunSpec::default().method.link(), Link::NVLINK);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Methods: how one cycle turns an iterate into the next.
 
 use super::method_name::MethodName;
-use super::{Schedule, Spectral, Streaming, Subiterations};
+use super::{Devices, Schedule, Spectral, Streaming, Subiterations};
 use crate::grid::Tiling;
 
 /// How one cycle turns an iterate into the next.
@@ -36,6 +36,14 @@ pub enum Method {
         /// Whose sweeps.
         sweeps: Box<Method>,
     },
+    /// The sweeps of the classic or of the hierarchical method on a 2D or 3D grid that several devices share. On CPUs,
+    /// which simulate them.
+    OnDevices {
+        /// Who computes what, and when they exchange it.
+        devices: Devices,
+        /// Whose sweeps.
+        sweeps: Box<Method>,
+    },
     /// Jacobi's iteration in slabs or in a window within a budget of fast memory: a cycle is one pass of n
     /// sweeps.
     Streaming(Streaming),
@@ -58,19 +66,36 @@ impl Method {
         }
     }
 
+    /// The same shared out over devices.
+    #[must_use]
+    pub fn on_devices(self, devices: Devices) -> Self {
+        Self::OnDevices { devices, sweeps: Box::new(self) }
+    }
+
+    /// The devices that share its grid; `None` for a single one.
+    pub fn devices(&self) -> Option<&Devices> {
+        match self {
+            Self::Damped { sweeps, .. } | Self::Scheduled { sweeps, .. } => sweeps.devices(),
+            Self::OnDevices { devices, .. } => Some(devices),
+            _ => None,
+        }
+    }
+
     /// The order of its tiles and points.
     pub fn schedule(&self) -> Schedule {
         match self {
-            Self::Damped { sweeps, .. } => sweeps.schedule(),
+            Self::Damped { sweeps, .. } | Self::OnDevices { sweeps, .. } => sweeps.schedule(),
             Self::Scheduled { schedule, .. } => *schedule,
             _ => Schedule::default(),
         }
     }
 
-    /// The method without damping and schedule.
+    /// The method without damping and schedule, on one device.
     pub fn plain(&self) -> &Self {
         match self {
-            Self::Damped { sweeps, .. } | Self::Scheduled { sweeps, .. } => sweeps.plain(),
+            Self::Damped { sweeps, .. }
+            | Self::Scheduled { sweeps, .. }
+            | Self::OnDevices { sweeps, .. } => sweeps.plain(),
             other => other,
         }
     }
@@ -79,7 +104,7 @@ impl Method {
     pub fn omega(&self) -> f64 {
         match self {
             Self::Damped { omega, .. } => *omega,
-            Self::Scheduled { sweeps, .. } => sweeps.omega(),
+            Self::Scheduled { sweeps, .. } | Self::OnDevices { sweeps, .. } => sweeps.omega(),
             _ => 1.0,
         }
     }
@@ -95,7 +120,9 @@ impl Method {
             Self::Classic => MethodName::Classic,
             Self::Hierarchical { .. } | Self::Spectral(_) => MethodName::Hierarchical,
             Self::Streaming(streaming) => streaming.method(),
-            Self::Damped { sweeps, .. } | Self::Scheduled { sweeps, .. } => sweeps.name(),
+            Self::Damped { sweeps, .. }
+            | Self::Scheduled { sweeps, .. }
+            | Self::OnDevices { sweeps, .. } => sweeps.name(),
         }
     }
 
@@ -105,7 +132,9 @@ impl Method {
             Self::Classic | Self::Streaming(_) => Subiterations::Finite(1),
             Self::Hierarchical { k, .. } => Subiterations::Finite(*k),
             Self::Spectral(spectral) => spectral.k(),
-            Self::Damped { sweeps, .. } | Self::Scheduled { sweeps, .. } => sweeps.k(),
+            Self::Damped { sweeps, .. }
+            | Self::Scheduled { sweeps, .. }
+            | Self::OnDevices { sweeps, .. } => sweeps.k(),
         }
     }
 
@@ -115,7 +144,9 @@ impl Method {
             Self::Classic | Self::Streaming(_) => None,
             Self::Hierarchical { tiling, .. } => Some(tiling),
             Self::Spectral(spectral) => Some(spectral.tiling()),
-            Self::Damped { sweeps, .. } | Self::Scheduled { sweeps, .. } => sweeps.tiling(),
+            Self::Damped { sweeps, .. }
+            | Self::Scheduled { sweeps, .. }
+            | Self::OnDevices { sweeps, .. } => sweeps.tiling(),
         }
     }
 

@@ -7,6 +7,7 @@ mod acceleration;
 mod bank_conflicts;
 pub mod cpu;
 pub mod cuda;
+mod devices;
 mod error;
 #[cfg(test)]
 pub(crate) mod fake;
@@ -31,6 +32,7 @@ mod unavailable;
 pub use acceleration::{AcceleratedJacobi, Acceleration, AccelerationError};
 pub use bank_conflicts::BankConflicts;
 pub use cpu::{Followed, Inside, NextCycle, on_cpu, system_bytes, working_bytes};
+pub use devices::{Devices, Exchange, Link};
 pub use error::SolverError;
 pub use height::{Height, HeightError};
 pub use kernel::{DeviceInfo, Footprint, Kernel};

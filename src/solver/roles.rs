@@ -62,7 +62,8 @@ pub trait Advance {
     fn restart(&mut self) -> Result<(), SolverError>;
 
     /// Continues from another iterate of the same problem, with its boundary values, such as one that was
-    /// made by another solver. The update of the last cycle is zero then.
+    /// made by another solver. The update of the last cycle is zero then. Devices that share a grid start with
+    /// an exchange, so the cycles are those of a run only from an iterate after which it had one.
     ///
     /// # Errors
     /// [`SolverError`] if the GPU fails.

@@ -3,6 +3,7 @@
 //! the number of threads; and what they report of an iterate is true.
 
 mod cases;
+mod devices;
 mod error_left;
 mod fields;
 mod inside;

@@ -1,7 +1,7 @@
 //! The sliders: method, k, overlap, tile.
 
 use crate::app::panels::backend::Backends;
-use crate::app::panels::{damping_and_order, schematic, streaming};
+use crate::app::panels::{damping_and_order, schematic, several_devices, streaming};
 use crate::app::state::command::Command;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{explained, named, typed};
@@ -44,7 +44,8 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     let is_matrix = spec.problem.kind == ProblemKind::Matrix;
     let method = &mut spec.method;
     iteration(ui, method, is_matrix);
-    let is_grabbed = controls(ui, &mut spec, None);
+    let mut is_grabbed = controls(ui, &mut spec, None);
+    is_grabbed |= several_devices::ui(ui, &mut spec.method);
     let (method, axes) = (&mut spec.method, session.spec.problem.shape.len());
     if !method.name.is_streaming() {
         let tiled = method.name == MethodName::Hierarchical;

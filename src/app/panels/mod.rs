@@ -10,6 +10,7 @@ pub mod method;
 pub mod performance;
 pub mod problem;
 pub mod schematic;
+mod several_devices;
 mod streaming;
 pub mod timeline;
 pub mod toolbar;

@@ -5,7 +5,7 @@ use crate::app::widgets::rows::{heading, row};
 use crate::grid::memory::human;
 use crate::picture::{digits, grouped, seconds};
 use crate::run::{Backend, MethodName, Report};
-use crate::solver::{BankConflicts, Method, PyramidModel, Scheme, Streaming};
+use crate::solver::{BankConflicts, Devices, Method, PyramidModel, Scheme, Streaming};
 use eframe::egui::{Label, ProgressBar, RichText, Ui};
 
 /// Width of the bar that shows the share of peak, in points.
@@ -16,6 +16,11 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     tiles(ui, session);
     if let Some(Method::Streaming(streaming)) = report.map(|report| &report.plan.method) {
         planes(ui, streaming);
+    }
+    if let Some(report) = report
+        && let Some(devices) = report.plan.method.devices().filter(|devices| devices.count() > 1)
+    {
+        exchanges(ui, report, devices);
     }
     speed(ui, report);
     if session.backend() == Backend::Cuda {
@@ -42,6 +47,25 @@ fn planes(ui: &mut Ui, streaming: &Streaming) {
     row(ui, "Values moved", about, |ui| ui.label(format!("{moved:.2} per update")));
 }
 
+/// What simulated devices move between them, and what that would cost on their link.
+fn exchanges(ui: &mut Ui, report: &Report, devices: &Devices) {
+    let exchange = devices.exchange(&report.plan.problem.shape, report.plan.precision);
+    let about = "Messages of an exchange between simulated devices, and the values in all of them.";
+    row(ui, "Exchange", about, |ui| {
+        ui.label(format!("{} messages, {}", exchange.messages, human(exchange.bytes)));
+    });
+    let about = "What the exchanges move, per cycle.";
+    let per_cycle = exchange.bytes as f64 / devices.exchange_every() as f64;
+    row(ui, "Traffic", about, |ui| ui.label(format!("{} per cycle", human(per_cycle as u64))));
+    let about = "Predicted time of an exchange, by the latency and the bandwidth of the link, and the share of it that hides behind inner tiles if each device computed as fast as this machine.";
+    row(ui, "Predicted", about, |ui| {
+        let hidden = report.cycles_per_second.map(|rate| devices.hidden(&exchange, 1.0 / rate));
+        let hidden =
+            hidden.map_or_else(String::new, |part| format!(", {:.0} % hidden", 100.0 * part));
+        ui.label(format!("{}{hidden}", seconds(exchange.seconds)));
+    });
+}
+
 fn tiles(ui: &mut Ui, session: &Session) {
     let method = &session.spec.method;
     let Some(tiling) = session.tiling() else {
@@ -49,6 +73,10 @@ fn tiles(ui: &mut Ui, session: &Session) {
         return;
     };
     if method.name.is_streaming() {
+        return;
+    }
+    if method.name == MethodName::Classic && method.has_frozen_devices() {
+        ui.label("There are no tiles, but devices read stale values of each other.");
         return;
     }
     if method.name == MethodName::Classic {
@@ -101,6 +129,11 @@ fn tiles(ui: &mut Ui, session: &Session) {
     };
     if !method.schedule().is_jacobi() {
         let about = "Tiles or points read what others wrote in the same cycle: with any overlap the iterates are between those of Jacobi and Gauss–Seidel.";
+        ui.label(RichText::new("Not Jacobi at any overlap").weak()).on_hover_text(about);
+        return;
+    }
+    if method.has_frozen_devices() {
+        let about = "Devices read values of each other that are older than the cycle before: no overlap of tiles makes the iterates Jacobi's.";
         ui.label(RichText::new("Not Jacobi at any overlap").weak()).on_hover_text(about);
         return;
     }

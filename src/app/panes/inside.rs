@@ -98,9 +98,12 @@ fn ui(
             Followed::Tile(_) => "tile",
             Followed::Line => "1D grid",
         };
-        let text = match report.plan.method.schedule().is_jacobi() {
-            true => format!("This {what} has too many points and subiterations to be shown."),
-            false => "Tiles in waves, and points in warps, are not followed.".to_owned(),
+        let text = if !report.plan.method.schedule().is_jacobi() {
+            "Tiles in waves, and points in warps, are not followed.".to_owned()
+        } else if report.plan.spec.method.has_frozen_devices() {
+            "Tiles of devices that exchange after several cycles are not followed.".to_owned()
+        } else {
+            format!("This {what} has too many points and subiterations to be shown.")
         };
         ui.label(RichText::new(text).weak());
         return None;

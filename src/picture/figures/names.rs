@@ -142,9 +142,15 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
                 method.wave.map(|tiles| format!(", waves of {}", counted(tiles as u64, "tile")));
             let warp = method.warp.map(|points| format!(", in place, {points} at a time"));
             let order = [wave, warp].map(Option::unwrap_or_default).concat();
+            let devices = method.simulate_devices.map_or_else(String::new, |count| {
+                let every = counted(method.exchange_every.unwrap_or(1), "cycle");
+                format!(", {}, exchange every {every}", counted(count as u64, "device"))
+            });
             match method.name {
-                MethodName::Classic => format!("classic Jacobi{damping}"),
-                MethodName::Hierarchical => format!("k = {}{damping}{order}", method.k.label()),
+                MethodName::Classic => format!("classic Jacobi{damping}{devices}"),
+                MethodName::Hierarchical => {
+                    format!("k = {}{damping}{order}{devices}", method.k.label())
+                }
                 name => {
                     let height = method.height.unwrap_or_default();
                     format!("{}, height {height}, {}", name.name(), method.memory())

@@ -291,7 +291,8 @@ fn published(spec: &SweepSpec, best: bool) -> impl Iterator<Item = Published> {
 /// Whether a sweep is of the system of a paper's experiment, with the same tolerance.
 pub fn is_of_paper(spec: &SweepSpec, experiment: &PublishedExperiment) -> bool {
     let method = &spec.run.method;
-    let has_its_sweeps = method.omega == 1.0 && method.schedule().is_jacobi();
+    let has_its_sweeps =
+        method.omega == 1.0 && method.schedule().is_jacobi() && !method.has_frozen_devices();
     has_its_sweeps
         && spec.run.problem == experiment.run().problem
         && spec.run.stop.tolerance == Some(TOLERANCE)

@@ -268,7 +268,8 @@ impl<'a> SweepMap<'a> {
                 let Some(index) = cell.index else { continue };
                 let setting = &outline.cells[index].setting;
                 let shape = &spec.run.problem.shape;
-                let is_frozen = spec.run.method.schedule().is_jacobi();
+                let method = &spec.run.method;
+                let is_frozen = method.schedule().is_jacobi() && !method.has_frozen_devices();
                 cell.is_exact = is_frozen
                     && (0..shape.len()).all(|axis| {
                         let is_exact = |k: usize| setting.overlap.of(axis) + 2 >= 2 * k;

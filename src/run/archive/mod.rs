@@ -75,11 +75,14 @@ impl RunArchive {
         self.run.used() + self.classic.used()
     }
 
-    /// Keeps the present iterate of the run, if it is due.
+    /// Keeps the present iterate of the run, if it is due, and if later cycles can be made from it.
     ///
     /// # Errors
     /// [`SolverError`] if its solver fails.
     pub(in crate::run) fn keep(&self, run: &Run) -> Result<(), SolverError> {
+        if !run.is_continued_from_iterate() {
+            return Ok(());
+        }
         self.run.keep(run.cycle(), run.solver())
     }
 

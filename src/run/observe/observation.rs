@@ -107,7 +107,11 @@ impl Experiment {
         };
         let (picture, edge, statistics) = self.field_and_edges(request, is_ready)?;
         let profile = request.profile.as_ref();
-        let inside = |(followed, subiterations)| run.next_cycle().inside(followed, subiterations);
+        // A device's frozen view of the others is not part of the iterate.
+        let inside = |(followed, subiterations)| match run.has_frozen_halos() {
+            true => Ok(None),
+            false => run.next_cycle().inside(followed, subiterations),
+        };
         let whole = match request.whole {
             Some(kind) => self.whole(kind)?.map(|values| (kind, Arc::new(values))),
             None => None,

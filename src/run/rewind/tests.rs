@@ -72,7 +72,9 @@ fn live(archive: &RunArchive, view: &ObservationRequest, cycles: u64) -> Vec<Obs
     for cycle in 0..=cycles {
         if cycle > 0 {
             experiment.run_mut().advance(1).unwrap();
-            archive.run.keep_at_leisure(cycle, experiment.run().solver());
+            if experiment.run().is_continued_from_iterate() {
+                archive.run.keep_at_leisure(cycle, experiment.run().solver());
+            }
         }
         while !experiment.is_ready(view.field) {
             experiment.prepare(view.field).unwrap();
@@ -110,12 +112,22 @@ fn specs() -> impl Strategy<Value = RunSpec> {
     )
 }
 
+/// The same, some of them on devices that share the grid, where there are tiles enough.
+fn some_on_devices() -> impl Strategy<Value = RunSpec> {
+    (specs(), 1_usize..5, 1_u64..6).prop_map(|(spec, count, every)| {
+        let mut shared = spec.clone();
+        shared.method.simulate_devices = Some(count);
+        shared.method.exchange_every = Some(every);
+        if Planner::default().plan(&shared).is_ok() { shared } else { spec }
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn a_cycle_that_is_made_again_is_the_same_to_the_last_bit(
-        spec in specs(),
+        spec in prop_oneof![specs(), some_on_devices()],
         field in prop::sample::select(&FieldKind::ALL[..]),
         room in 0_usize..12,
         wanted in prop::collection::vec(0_u64..40, 1..6),

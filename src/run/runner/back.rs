@@ -22,8 +22,8 @@ enum Then {
 }
 
 impl Run {
-    /// Continues in another place, from the present iterate, or where that is lost, from one that was
-    /// kept or from the initial guess. The history stays. `plan` may differ from the run's own only in
+    /// Continues in another place, from the present iterate, or where that is lost or does not determine what
+    /// follows, from one that was kept or from the initial guess. The history stays. `plan` may differ from the run's own only in
     /// where and how it runs.
     ///
     /// # Errors
@@ -38,7 +38,8 @@ impl Run {
         if let Some(exact) = &self.exact {
             solver.set_exact(Arc::clone(exact))?;
         }
-        let present = if self.is_lost { None } else { self.solver.solution().ok() };
+        let is_known = !self.is_lost && self.is_continued_from_iterate();
+        let present = if is_known { self.solver.solution().ok() } else { None };
         if let Some(iterate) = &present {
             solver.start_from(iterate)?;
         } else {

@@ -152,7 +152,8 @@ impl Run {
     /// Whether the last cycle left the iterate as it was, and so every later one will.
     pub(super) fn is_at_rest(&self) -> Result<bool, SolverError> {
         let record = self.record();
-        if !self.stops_at_rest || !self.proposals.seems_at_rest(&record) {
+        let may_rest = self.stops_at_rest && self.rests_after(record.cycle);
+        if !may_rest || !self.proposals.seems_at_rest(&record) {
             return Ok(false);
         }
         let change = match record.max_change {

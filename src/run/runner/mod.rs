@@ -15,7 +15,8 @@ use crate::run::history::{History, Record};
 use crate::run::plan::{Plan, Stop};
 use crate::run::spec::StopRule;
 use crate::solver::{
-    self, CycleNorms, Kernel, Method, NextCycle, NormRequest, Solver, SolverError, Subiterations,
+    self, CycleNorms, Devices, Kernel, Method, NextCycle, NormRequest, Solver, SolverError,
+    Subiterations,
 };
 use back::Back;
 use checkpoint::Checkpoint;
@@ -271,6 +272,9 @@ impl Run {
                 return self.stop_at(end, reached);
             }
         }
+        if !self.is_continued_from_iterate() {
+            return Ok(());
+        }
         let bytes = self.plan.problem.shape.stored() * size_of::<f64>();
         self.checkpoint.keep(self.cycle, &*self.solver, bytes)
     }
@@ -499,6 +503,27 @@ impl Run {
         self.cycle * self.sweeps_per_cycle()
     }
 
+    /// Whether the present iterate alone determines the cycles that follow. Where devices that share the grid exchange
+    /// every c cycles, it does after every c-th: in between they read older values of each other.
+    pub(in crate::run) fn is_continued_from_iterate(&self) -> bool {
+        self.method.devices().is_none_or(|devices| devices.exchange_after(self.cycle))
+    }
+
+    /// Whether devices that share the grid compute some cycles with values of others that are older than the cycle
+    /// before.
+    pub(in crate::run) fn has_frozen_halos(&self) -> bool {
+        self.method.devices().is_some_and(Devices::have_frozen_halos)
+    }
+
+    /// Whether a cycle that leaves the iterate as it was is followed by none that changes it: not where devices may have
+    /// come to rest for frozen values of each other.
+    fn rests_after(&self, cycle: u64) -> bool {
+        let is_fresh = |before: u64| {
+            self.method.devices().is_none_or(|devices| devices.exchange_after(before))
+        };
+        cycle.checked_sub(1).is_none_or(is_fresh)
+    }
+
     /// Subiterations of a cycle.
     pub fn k(&self) -> Subiterations {
         self.method.k()
@@ -552,10 +577,11 @@ impl Run {
 
     /// Whether what came with the cycles proposes that the run stops at the newest iterate.
     fn is_proposed(&self, record: &Record) -> bool {
-        if self.stops_at_rest && self.proposals.is_surely_at_rest(record) {
+        let may_rest = self.stops_at_rest && self.rests_after(record.cycle);
+        if may_rest && self.proposals.is_surely_at_rest(record) {
             return true;
         }
-        let seems_at_rest = self.stops_at_rest && self.proposals.seems_at_rest(record);
+        let seems_at_rest = may_rest && self.proposals.seems_at_rest(record);
         (self.is_converged(record) || seems_at_rest) && self.proposals.is_due(record.cycle)
     }
 

@@ -453,3 +453,47 @@ fn the_change_of_a_cycle_is_known_to_the_solver_that_made_it_alone() {
         assert!(known.max_change.is_none() && known.residual.is_some(), "cycle {cycle}");
     }
 }
+
+fn on_devices(exchange_every: u64) -> RunSpec {
+    let mut spec = small();
+    spec.method.simulate_devices = Some(3);
+    spec.method.exchange_every = Some(exchange_every);
+    spec
+}
+
+/// Between exchanges an iterate does not determine what follows: a run that moves then makes its cycles again.
+#[test]
+fn a_run_on_devices_moves_and_continues_as_if_nothing_had_happened() {
+    let spec = on_devices(4);
+    let expected = finished(&spec, vec![1], 1);
+    for moved_at in [7, 8] {
+        let mut run = run_of(&spec, vec![1]);
+        while run.cycle() < moved_at {
+            run.advance(1).unwrap();
+        }
+        run.move_to(&elsewhere(&run)).unwrap();
+        assert_eq!(run.is_going_back(), moved_at == 7);
+        while run.advance(u64::MAX).unwrap().is_none() {}
+        assert_eq!(records(&run), records(&expected));
+        assert_eq!(run.solver().solution(), expected.solver().solution());
+    }
+}
+
+#[test]
+fn a_run_on_devices_is_the_same_for_all_sizes_of_batches() {
+    let one = is_the_same_for_all_sizes(&small());
+    let every_cycle = is_the_same_for_all_sizes(&on_devices(1));
+    assert_eq!(records(&every_cycle), records(&one), "the bits of one device");
+    let rarely = is_the_same_for_all_sizes(&on_devices(5));
+    assert_eq!(rarely.outcome(), Some(&Outcome::Converged));
+    assert!(rarely.cycle() > one.cycle(), "values of the others are older");
+}
+
+/// Each device comes to rest for what it knows of the others long before the exchange: that is no end.
+#[test]
+fn devices_at_rest_wait_for_the_exchange() {
+    let mut spec = on_devices(2000);
+    (spec.stop.tolerance, spec.stop.max_cycles) = (None, 2001);
+    let run = finished(&spec, vec![1], u64::MAX);
+    assert_eq!((run.outcome(), run.cycle()), (Some(&Outcome::OutOfCycles), 2001));
+}

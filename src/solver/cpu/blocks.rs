@@ -144,7 +144,7 @@ impl<R: Real> Blocks<R> {
             }
             norms
         });
-        parts.into_iter().fold(PartialNorms::default(), |a, b| a + b)
+        parts.into_iter().sum()
     }
 }
 

@@ -7,16 +7,13 @@ use super::observe::bands;
 use super::update::{Block, Rows, Sweep, Update, WithUpdate, with_damped_update};
 use crate::grid::Real;
 use crate::problem::System;
-
-/// Rows that one task updates. A constant, so that sums come in the same order for any number of
-/// threads.
-const BAND: usize = 16;
+use crate::solver::devices::BAND;
 
 /// Columns of a band that are updated, and then measured while they are in the second-level cache.
 const PIECE: usize = 512;
 
-/// Makes one sweep.
-pub(super) fn cycle<R: Real>(pass: Pass<'_, R>) -> PartialNorms {
+/// Makes one sweep, in bands of [`BAND`] rows. Returns the norms of each, in the order of rows.
+pub(super) fn cycle<R: Real>(pass: Pass<'_, R>) -> Vec<PartialNorms> {
     let Pass { system, omega, from, exact, to, measure, level, team } = pass;
     let shape = system.shape();
     let mut works = Vec::with_capacity(shape.rows().div_ceil(BAND));
@@ -27,8 +24,7 @@ pub(super) fn cycle<R: Real>(pass: Pass<'_, R>) -> PartialNorms {
         (rest, passed) = (tail, start + length);
         works.push(Band { system, omega, from, exact, measure, level, first_row: rows.start, to });
     }
-    let parts = team.map(works, shape.points(), || (), |(), band| level.run(band));
-    parts.into_iter().fold(PartialNorms::default(), |a, b| a + b)
+    team.map(works, shape.points(), || (), |(), band| level.run(band))
 }
 
 /// One band of rows of an xy-plane.

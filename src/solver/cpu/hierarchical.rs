@@ -62,8 +62,9 @@ impl Hierarchical {
         self.tasks.len()
     }
 
-    /// Makes one cycle, with these subiterations inside every tile.
-    pub fn cycle<R: Real>(&self, local: Local<'_, R>, pass: Pass<'_, R>) -> PartialNorms {
+    /// Makes one cycle, with these subiterations inside every tile. Returns the norms of each task, in the order of
+    /// tiles.
+    pub fn cycle<R: Real>(&self, local: Local<'_, R>, pass: Pass<'_, R>) -> Vec<PartialNorms> {
         let Pass { system, omega, from, exact, to, measure, level, team } = pass;
         let with_room = |tiles: &Range<usize>| (tiles.clone(), Vec::with_capacity(1));
         let mut works: Vec<(Range<usize>, Vec<Piece<'_, R>>)> =
@@ -75,12 +76,11 @@ impl Hierarchical {
             works[*task].1.push(Piece { first: stored.start, values });
         }
         let updates = system.shape().points() * local.sweeps();
-        let parts = team.map(works, updates, Scratch::default, |scratch, (tiles, to)| {
+        team.map(works, updates, Scratch::default, |scratch, (tiles, to)| {
             let measured = Measured::default();
             let patch = Patch { system, local, from, exact, measure, level, to, scratch, measured };
             level.run(Work { tiling: &self.tiling, tiles, omega, patch })
-        });
-        parts.into_iter().fold(PartialNorms::default(), |a, b| a + b)
+        })
     }
 }
 

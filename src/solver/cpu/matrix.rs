@@ -94,7 +94,7 @@ pub(super) fn classic<R: Real>(pass: MatrixPass<'_, R>) -> PartialNorms {
         .map(|(band, to)| Band { system, from, to, exact, measure, first: band * ROWS_OF_TASK })
         .collect();
     let parts = team.map(works, from.len(), || (), |(), band| level.run(band));
-    parts.into_iter().fold(PartialNorms::default(), |a, b| a + b)
+    parts.into_iter().sum()
 }
 
 /// Some rows of a sweep of Jacobi's iteration.

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod classic;
+mod devices;
 mod edges;
 mod field_pass;
 mod hierarchical;
@@ -36,6 +37,7 @@ use crate::grid::{Field, Precision, Real, Shape, Tiling};
 use crate::problem::{Operator, Problem, System};
 use crate::solver::Layout;
 use blocks::Blocks;
+use devices::OnDevices;
 use hierarchical::Hierarchical;
 use matrix::MatrixPass;
 #[cfg(not(feature = "cuda"))]
@@ -61,6 +63,10 @@ const ARRAYS: usize = 3;
 /// Cycles are made in batches of this duration: long beside waking the threads, short enough to answer a
 /// new request at once.
 const BATCH: Duration = Duration::from_millis(2);
+
+/// A batch goes on for this long at most until devices exchange what they made: only from there other solvers can
+/// continue.
+const BATCH_TO_EXCHANGE: Duration = Duration::from_millis(8);
 
 /// A solver in the memory of this machine, with 1 to any number of threads.
 ///
@@ -182,6 +188,7 @@ enum Cycle<R> {
     Spectral { tiles: Hierarchical, tables: Box<Tables<R>> },
     Blocks(Blocks<R>),
     Waves(Waves),
+    OnDevices(OnDevices<R>),
     Streaming(Box<Stream<R>>),
 }
 
@@ -201,8 +208,13 @@ impl<R: Real> Cycle<R> {
                 }
                 other => Self::new(problem, system, other, layout)?,
             },
-            // Blocks of a matrix have no order.
-            (Method::Scheduled { sweeps, .. }, ..) => Self::new(problem, system, sweeps, layout)?,
+            (Method::OnDevices { devices, sweeps }, _, Divided::Grid(system)) => {
+                Self::OnDevices(OnDevices::new(system, sweeps.plain(), devices))
+            }
+            // Blocks of a matrix have no order, and are on one device.
+            (Method::Scheduled { sweeps, .. } | Method::OnDevices { sweeps, .. }, ..) => {
+                Self::new(problem, system, sweeps, layout)?
+            }
             (Method::Classic, ..) => Self::Classic,
             (
                 Method::Hierarchical { k, tiling },
@@ -235,6 +247,7 @@ impl<R: Real> Cycle<R> {
             Self::Spectral { tables, .. } => tables.sweeps(),
             Self::Blocks(blocks) => blocks.sweeps(),
             Self::Waves(waves) => waves.k(),
+            Self::OnDevices(devices) => devices.k(),
             Self::Streaming(stream) => stream.height(),
         }
     }
@@ -304,7 +317,17 @@ impl<R: Real> CpuSolver<R> {
         let method = Cycle::new(&problem, &system, method, layout)?;
         let previous = current.clone();
         let exact = None;
-        Ok(Self { problem, system, layout, current, previous, exact, method, omega, level, team })
+        let mut solver =
+            Self { problem, system, layout, current, previous, exact, method, omega, level, team };
+        solver.hand_out();
+        Ok(solver)
+    }
+
+    /// Gives the devices, if there are several, their parts of the iterate.
+    fn hand_out(&mut self) {
+        if let Cycle::OnDevices(devices) = &mut self.method {
+            devices.start_from(self.current.as_slice());
+        }
     }
 
     /// Makes one cycle.
@@ -331,9 +354,14 @@ impl<R: Real> CpuSolver<R> {
                         waves.cycle((pass.system, pass.omega), (pass.from, pass.to), level, team);
                         PartialNorms::default()
                     }
-                    Cycle::Hierarchical { tiles, k } => tiles.cycle(Local::Sweeps(*k), pass),
-                    Cycle::Spectral { tiles, tables } => tiles.cycle(Local::Spectral(tables), pass),
-                    _ => classic::cycle(pass),
+                    Cycle::Hierarchical { tiles, k } => {
+                        tiles.cycle(Local::Sweeps(*k), pass).into_iter().sum()
+                    }
+                    Cycle::Spectral { tiles, tables } => {
+                        tiles.cycle(Local::Spectral(tables), pass).into_iter().sum()
+                    }
+                    Cycle::OnDevices(devices) => devices.cycle(pass).into_iter().sum(),
+                    _ => classic::cycle(pass).into_iter().sum(),
                 }
             }
             Divided::Matrix(system) => {
@@ -363,7 +391,7 @@ impl<R: Real> CpuSolver<R> {
 
     /// Makes one cycle with these norms at least. Where none come with a cycle, they are measured by passes of their
     /// own: a method that streams would sum them in an order that depends on the budget, and the first sweep in
-    /// waves or warps is no update of one iterate.
+    /// waves or warps, or of devices with frozen halos, is no update of one iterate.
     fn cycle_with(&mut self, norms: NormRequest) -> CycleNorms {
         if !self.has_free_norms() {
             let residual_before = self.measure_residual();
@@ -381,12 +409,24 @@ impl<R: Real> CpuSolver<R> {
 
     /// Whether norms come with a cycle.
     fn has_free_norms(&self) -> bool {
-        !matches!(self.method, Cycle::Streaming(_) | Cycle::Waves(_))
+        match &self.method {
+            Cycle::Streaming(_) | Cycle::Waves(_) => false,
+            Cycle::OnDevices(devices) => !devices.have_frozen_halos(),
+            _ => true,
+        }
     }
 
     /// Makes one cycle without measuring norms.
     pub fn cycle_without_norms(&mut self) {
         self.advance(false);
+    }
+
+    /// Whether another solver could continue from the iterate.
+    fn have_exchanged(&self) -> bool {
+        match &self.method {
+            Cycle::OnDevices(devices) => devices.have_exchanged(),
+            _ => true,
+        }
     }
 
     /// Makes at least one cycle and at most `most`, for about [`BATCH`]; returns the seconds that they took.
@@ -395,7 +435,8 @@ impl<R: Real> CpuSolver<R> {
         let updates = self.problem.shape.points() * self.method.sweeps();
         self.team.clone().together(updates, || {
             for made in 0..most.max(1) {
-                if made > 0 && begin.elapsed() >= BATCH {
+                let longest = if self.have_exchanged() { BATCH } else { BATCH_TO_EXCHANGE };
+                if made > 0 && begin.elapsed() >= longest {
                     break;
                 }
                 cycle(self);
@@ -453,6 +494,7 @@ impl<R: Real> Advance for CpuSolver<R> {
     fn restart(&mut self) -> Result<(), SolverError> {
         self.current = self.problem.initial_iterate();
         self.previous.clone_from(&self.current);
+        self.hand_out();
         Ok(())
     }
 
@@ -461,6 +503,7 @@ impl<R: Real> Advance for CpuSolver<R> {
             *to = R::from_f64(*from);
         }
         self.previous.clone_from(&self.current);
+        self.hand_out();
         Ok(())
     }
 

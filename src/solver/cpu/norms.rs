@@ -198,6 +198,12 @@ impl std::ops::Add for PartialNorms {
     }
 }
 
+impl std::iter::Sum for PartialNorms {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |a, b| a + b)
+    }
+}
+
 impl PartialNorms {
     /// The norms of the whole cycle, from the sum of its parts.
     pub fn finish(self, diagonal: f64, with_error: bool) -> CycleNorms {

@@ -6,7 +6,7 @@ use super::tiles::{POINTS_IN_1D, extent_of};
 use crate::grid::{AxisTiling, Precision, Shape, Tiling};
 use crate::problem::matrix::Graph;
 use crate::problem::{Csr, Operator, Problem};
-use crate::solver::Method;
+use crate::solver::{Devices, Method};
 
 /// Bytes of a task of a cycle: its tiles, its part of the next iterate, its norms, and what they are handed out by.
 const OF_TASK: usize = 256;
@@ -33,7 +33,9 @@ pub fn working_bytes(
     let of_tiles = |tiling: &Tiling, is_spectral: bool| {
         Tiles { problem, tiling, is_spectral }.bytes(precision, threads)
     };
-    match (method.plain(), &problem.operator) {
+    let of_devices =
+        method.devices().map_or(0, |devices| device_bytes(problem, devices, precision));
+    let of_method = match (method.plain(), &problem.operator) {
         (Method::Hierarchical { tiling, .. }, Operator::Csr(matrix)) => {
             blocks_bytes(matrix, tiling.x(), precision, threads)
         }
@@ -49,7 +51,18 @@ pub fn working_bytes(
         (Method::Streaming(_), Operator::PerPoint(_)) => of_tiles(&Tiling::whole(shape), false),
         (Method::Streaming(streaming), _) => streaming.working_bytes(shape, precision),
         _ => 0,
-    }
+    };
+    of_method.saturating_add(of_devices)
+}
+
+/// Bytes of what simulated devices have: two iterates of their planes, the right-hand side, and the rows where they
+/// differ.
+fn device_bytes(problem: &Problem, devices: &Devices, precision: Precision) -> u64 {
+    let shape = &problem.shape;
+    let shares = devices.shares().of_devices().iter();
+    let values = shares.map(|share| shape.stored_planes(share.computed.clone()).len());
+    let arrays = 3 + problem.operator.row_arrays(shape);
+    product([arrays, values.sum(), precision.bytes()])
 }
 
 /// The tiles of a grid that are computed in parallel.

@@ -258,6 +258,9 @@ impl KernelType {
         if !method.schedule().is_jacobi() {
             return Err(SCHEDULES.to_owned());
         }
+        if method.devices().is_some() {
+            return Err(SIMULATED_DEVICES.to_owned());
+        }
         match (method.plain(), self.name == Kernel::SPECTRAL.name()) {
             (Method::Spectral(_), false) => Err("subiterations in the sine basis".to_owned()),
             (Method::Hierarchical { .. }, true) => Err("subiterations by sweeps".to_owned()),
@@ -268,6 +271,9 @@ impl KernelType {
 
 /// What no kernel accepts of a [`Schedule`](crate::solver::Schedule): blocks of threads run in any order.
 pub(super) const SCHEDULES: &str = "an order of tiles or points (waves, warps)";
+
+/// What a CPU alone simulates.
+pub(super) const SIMULATED_DEVICES: &str = "simulated devices";
 
 /// The most shared memory of a block on any GPU so far (an H200).
 const MOST_SHARED: usize = 227 * 1024;

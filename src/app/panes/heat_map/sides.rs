@@ -26,6 +26,7 @@ impl Side<'_> {
     pub fn zero_everywhere(&self) -> Option<&'static str> {
         let is_zero = self.picture.samples.values.iter().all(|&value| value == 0.0);
         let is_exact = match &self.plan.spec.method {
+            method if method.has_frozen_devices() => false,
             method if method.name.is_jacobi() => true,
             method if !method.schedule().is_jacobi() => false,
             method => method.k.finite().is_some_and(|k| self.plan.tiling.is_exact(k)),

@@ -20,7 +20,7 @@ use crate::run::plan::{Plan, Planner};
 use crate::run::spec::{ProblemKind, RunSpec, StopRule};
 use crate::run::sweep::measure::{CountOutcome, Counting};
 use crate::run::sweep::stepping::ShouldStop;
-use crate::solver::{Layout, Place, SolverError, Subiterations};
+use crate::solver::{Devices, Layout, Place, SolverError, Subiterations};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -71,9 +71,10 @@ type Key = (Subiterations, Vec<[usize; 3]>);
 
 impl CyclePredictor {
     /// The spectrum of a plan's problem; `None` where its modes are not sines, or where the sweeps are not Jacobi's:
-    /// damped, or in waves or warps.
+    /// damped, in waves or warps, or of devices with frozen halos.
     pub fn spectrum(&self, Plan { problem, method, .. }: &Plan) -> Option<Arc<Spectrum>> {
-        if method.omega() != 1.0 || !method.schedule().is_jacobi() {
+        let has_frozen_halos = method.devices().is_some_and(Devices::have_frozen_halos);
+        if method.omega() != 1.0 || !method.schedule().is_jacobi() || has_frozen_halos {
             return None;
         }
         let mut last = self.spectrum.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,0 +1,279 @@
+//! How the rows of tiles of a grid are shared out over devices, and which planes devices exchange.
+//!
+//! Devices take rows of tiles along the slowest axis in contiguous runs. For the tile positions `j₀ ≤ j < j₁` of a
+//! device, with computed points `[s_j, s_j + T)` and owned points `[c_j, c_{j+1})`:
+//!
+//! ```text
+//! owned     [c_{j₀}, c_{j₁})
+//! read      [s_{j₀} − 1, s_{j₁−1} + T + 1), within the grid
+//! received  what is read and not owned, from the devices that own it
+//! ```
+//!
+//! All are ranges of planes: rows of a 2D grid, xy-planes of a 3D grid.
+
+use super::AxisTiling;
+use std::ops::Range;
+
+/// The shares of all devices, in the order of their planes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shares {
+    axis: AxisTiling,
+    shares: Vec<Share>,
+}
+
+/// What one device computes, keeps and receives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Positions of its tiles along the slowest axis.
+    pub tiles: Range<usize>,
+    /// The planes that its tiles compute: those of its array, without the layer around them.
+    pub computed: Range<usize>,
+    /// The planes that its tiles own.
+    pub owned: Range<usize>,
+    /// The planes that its tiles read and others own, device by device. Never more than its array and the layer
+    /// around it have.
+    pub received: Vec<Received>,
+}
+
+/// Planes that a device receives from another: a message of every exchange.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Which device owns them.
+    pub from: usize,
+    /// The planes.
+    pub planes: Range<usize>,
+}
+
+/// Why tiles cannot be shared out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "simulate_devices is {devices}; it must be 1 to {rows}, the rows of tiles that devices share"
+)]
+pub struct SharesError {
+    /// The devices.
+    pub devices: usize,
+    /// The rows of tiles.
+    pub rows: usize,
+}
+
+impl Shares {
+    /// Shares out the tiles of the slowest axis over `devices`, each of which gets as many as any other or one less:
+    /// all tiles compute the same number of points. (The last block of an axis that is cut into blocks may be
+    /// shorter; its device is one of those with the most.)
+    ///
+    /// # Errors
+    /// [`SharesError`] unless there are 1 to as many devices as tiles along the axis.
+    pub fn new(axis: &AxisTiling, devices: usize) -> Result<Self, SharesError> {
+        let rows = axis.count();
+        if !(1..=rows).contains(&devices) {
+            return Err(SharesError { devices, rows });
+        }
+        // Rounded down, so that the last device is one of those with the longer runs.
+        let begin = |device: usize| {
+            let (each, more) = (rows / devices, rows % devices);
+            device * each + device * more / devices
+        };
+        let mut shares: Vec<_> = (0..devices)
+            .map(|device| {
+                let tiles = begin(device)..begin(device + 1);
+                let [first, last] = [tiles.start, tiles.end - 1];
+                Share {
+                    computed: axis.computed(first).start..axis.computed(last).end,
+                    owned: axis.owned(first).start..axis.owned(last).end,
+                    tiles,
+                    received: Vec::new(),
+                }
+            })
+            .collect();
+        let owned: Vec<_> = shares.iter().map(|share| share.owned.clone()).collect();
+        for (device, share) in shares.iter_mut().enumerate() {
+            let read = share.read(axis.n());
+            let others = owned.iter().enumerate().filter(|(from, _)| *from != device);
+            let shared = others.map(|(from, owned)| Received { from, planes: both(&read, owned) });
+            share.received = shared.filter(|received| !received.planes.is_empty()).collect();
+        }
+        Ok(Self { axis: axis.clone(), shares })
+    }
+
+    /// The share of every device.
+    pub fn of_devices(&self) -> &[Share] {
+        &self.shares
+    }
+
+    /// The tiles of the slowest axis.
+    pub fn axis(&self) -> &AxisTiling {
+        &self.axis
+    }
+
+    /// Where the planes of one device end and those of the next begin: borders between tiles, each lying before the
+    /// plane of that number.
+    pub fn borders(&self) -> impl Iterator<Item = usize> + '_ {
+        self.shares[1..].iter().map(|share| share.owned.start)
+    }
+
+    /// Messages of an exchange, of all devices.
+    pub fn messages(&self) -> usize {
+        self.shares.iter().map(|share| share.received.len()).sum()
+    }
+
+    /// Planes that an exchange moves, of all devices.
+    pub fn planes(&self) -> usize {
+        self.shares.iter().map(Share::received_planes).sum()
+    }
+
+    /// Tile positions of a device that own planes which others receive: they are computed first, and the others
+    /// while their planes travel.
+    pub fn border_tiles(&self, device: usize) -> usize {
+        let received = || self.shares.iter().flat_map(|share| &share.received);
+        let sent: Vec<_> = received().filter(|it| it.from == device).collect();
+        let is_sent = |tile: &usize| {
+            let owned = self.axis.owned(*tile);
+            sent.iter().any(|message| !both(&owned, &message.planes).is_empty())
+        };
+        self.shares[device].tiles.clone().filter(is_sent).count()
+    }
+}
+
+impl Share {
+    /// The planes that its tiles read, of a grid of `n` planes.
+    fn read(&self, n: usize) -> Range<usize> {
+        self.computed.start.saturating_sub(1)..(self.computed.end + 1).min(n)
+    }
+
+    /// Planes that it receives with every exchange.
+    pub fn received_planes(&self) -> usize {
+        self.received.iter().map(|received| received.planes.len()).sum()
+    }
+}
+
+/// What two ranges have in common.
+fn both(one: &Range<usize>, other: &Range<usize>) -> Range<usize> {
+    let start = one.start.max(other.start);
+    start..one.end.min(other.end).max(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shares(n: usize, tile: usize, overlap: usize, devices: usize) -> Shares {
+        Shares::new(&AxisTiling::new(n, tile, overlap).unwrap(), devices).unwrap()
+    }
+
+    #[test]
+    fn neighbours_exchange_half_the_overlap_and_a_halo() {
+        // 34 tiles of 32, 28 apart: 32 · 28 + 32 = 928 points and more.
+        let four = shares(956, 32, 4, 4);
+        assert_eq!(four.axis().count(), 34);
+        let tiles: Vec<_> = four.of_devices().iter().map(|share| share.tiles.clone()).collect();
+        assert_eq!(tiles, [0..8, 8..17, 17..25, 25..34]);
+        assert_eq!(four.borders().collect::<Vec<_>>(), [226, 478, 702]);
+        let second = &four.of_devices()[1];
+        assert_eq!((&second.owned, &second.computed), (&(226..478), &(224..480)));
+        let [above, below] = [(0, 223..226), (2, 478..481)];
+        let expected = [above, below].map(|(from, planes)| Received { from, planes });
+        assert_eq!(second.received, expected, "o/2 + 1 planes");
+        assert_eq!((four.messages(), four.planes()), (6, 18));
+        assert_eq!([0, 1, 3].map(|device| four.border_tiles(device)), [1, 2, 1]);
+    }
+
+    /// The last tile is moved back until it is full, and then reads more of its neighbour.
+    #[test]
+    fn the_last_tile_may_receive_more() {
+        let two = shares(33, 32, 0, 2);
+        let [first, last] = two.of_devices() else { panic!("two devices") };
+        assert_eq!((&last.computed, &last.owned), (&(1..33), &(16..33)));
+        assert_eq!(last.received, [Received { from: 0, planes: 0..16 }]);
+        assert_eq!(first.received, [Received { from: 1, planes: 16..33 }]);
+    }
+
+    #[test]
+    fn a_device_may_receive_from_more_than_its_neighbours() {
+        let points = shares(16, 10, 8, 4);
+        let from: Vec<_> = points.of_devices()[3].received.iter().map(|it| it.from).collect();
+        assert_eq!(from, [0, 1, 2]);
+    }
+
+    #[test]
+    fn more_devices_than_rows_of_tiles_are_refused() {
+        let axis = AxisTiling::new(256, 32, 0).unwrap();
+        let refused = |devices| Shares::new(&axis, devices).unwrap_err().to_string();
+        let expected =
+            "simulate_devices is 9; it must be 1 to 8, the rows of tiles that devices share";
+        assert_eq!(refused(9), expected);
+        assert!(refused(0).starts_with("simulate_devices is 0; "));
+    }
+
+    fn any_axis() -> impl Strategy<Value = AxisTiling> {
+        let tiles = (1..=40_usize).prop_flat_map(|tile| {
+            (Just(tile), (0..=tile.saturating_sub(2) / 2).prop_map(|half| 2 * half))
+        });
+        (1..=400_usize, tiles, any::<bool>()).prop_map(|(n, (tile, overlap), are_blocks)| {
+            match are_blocks {
+                true => AxisTiling::blocks(n, tile, 0).unwrap(),
+                false => AxisTiling::new(n, tile, overlap).unwrap(),
+            }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_plane_has_one_owner_and_what_is_read_is_there(
+            axis in any_axis(), part in 0.0..1.0_f64,
+        ) {
+            let devices = 1 + (part * axis.count() as f64) as usize;
+            let shares = Shares::new(&axis, devices).unwrap();
+            let all = shares.of_devices();
+            prop_assert_eq!(all.len(), devices);
+            let mut next = (0, 0);
+            for share in all {
+                prop_assert_eq!((share.tiles.start, share.owned.start), next);
+                next = (share.tiles.end, share.owned.end);
+            }
+            prop_assert_eq!(next, (axis.count(), axis.n()));
+            let sizes = || all.iter().map(|share| share.tiles.len());
+            prop_assert!(sizes().max().unwrap() - sizes().min().unwrap() <= 1);
+            for (device, share) in all.iter().enumerate() {
+                for plane in share.tiles.clone().flat_map(|tile| {
+                    let computed = axis.computed(tile);
+                    computed.start.saturating_sub(1)..(computed.end + 1).min(axis.n())
+                }) {
+                    let owners = share.received.iter().filter(|it| it.planes.contains(&plane));
+                    let is_owned = share.owned.contains(&plane);
+                    prop_assert_eq!(owners.count() + usize::from(is_owned), 1, "plane {}", plane);
+                }
+                for received in &share.received {
+                    let owner = &all[received.from].owned;
+                    prop_assert!(received.from != device);
+                    prop_assert!(owner.start <= received.planes.start);
+                    prop_assert!(received.planes.end <= owner.end);
+                }
+                prop_assert_eq!(share.received.is_empty(), devices == 1);
+                let has_border = shares.border_tiles(device) > 0;
+                prop_assert_eq!(has_border, devices > 1);
+            }
+            prop_assert_eq!(shares.borders().count(), devices - 1);
+        }
+
+        /// The tiles of a device, cut out, are those of the axis.
+        #[test]
+        fn tiles_that_are_cut_out_compute_and_own_the_same(
+            n in 1..=400_usize, tile in 1..=40_usize, half in 0..20_usize, part in 0.0..1.0_f64,
+        ) {
+            let axis = AxisTiling::new(n, tile, 2 * half.min(tile.saturating_sub(2) / 2)).unwrap();
+            let devices = 1 + (part * axis.count() as f64) as usize;
+            for share in Shares::new(&axis, devices).unwrap().of_devices() {
+                let cut = axis.cut_out(share.tiles.clone());
+                let start = share.computed.start;
+                let there = |range: Range<usize>| range.start + start..range.end + start;
+                prop_assert_eq!(cut.count(), share.tiles.len());
+                prop_assert_eq!(cut.n(), share.computed.len());
+                for (at, tile) in share.tiles.clone().enumerate() {
+                    prop_assert_eq!(there(cut.computed(at)), axis.computed(tile));
+                    prop_assert_eq!(there(cut.owned(at)), axis.owned(tile));
+                }
+            }
+        }
+    }
+}

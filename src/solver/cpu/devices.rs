@@ -1,0 +1,177 @@
+//! Devices that share a grid, simulated on the threads of one CPU: each has arrays of its own for the planes that its
+//! tiles compute and the layer around them, on which it makes the cycles of a small grid. Exchanges are copies.
+//!
+//! The devices take turns. What they own is gathered after every cycle, for all that observes the iterate.
+
+use super::hierarchical::Hierarchical;
+use super::norms::PartialNorms;
+use super::patch::Local;
+use super::{Pass, classic};
+use crate::grid::{Real, Received, Shape, Share};
+use crate::problem::System;
+use crate::solver::{Devices, Method};
+use std::mem;
+use std::ops::Range;
+
+/// The devices, with their arrays.
+pub(super) struct OnDevices<R> {
+    devices: Vec<Device<R>>,
+    exchange_every: u64,
+    /// Cycles since the last exchange, or since all devices were given the same iterate.
+    since: u64,
+    k: usize,
+}
+
+/// What one device has.
+struct Device<R> {
+    /// The numbers of its planes.
+    system: System<R>,
+    /// Its tiles; `None` for Jacobi's sweeps.
+    tiles: Option<Hierarchical>,
+    /// Where its arrays lie in those of the grid.
+    stored: Range<usize>,
+    /// What it owns of them.
+    owned: Range<usize>,
+    received: Vec<Message>,
+    /// The iterate.
+    current: Vec<R>,
+    /// The iterate one cycle earlier, and the next.
+    other: Vec<R>,
+}
+
+/// Values that a device receives in every exchange.
+struct Message {
+    /// Which device owns them.
+    from: usize,
+    /// Where they lie in the arrays of the grid.
+    stored: Range<usize>,
+}
+
+impl<R: Real> OnDevices<R> {
+    /// Cuts a system for devices that make the sweeps of a method. They have no iterate yet ([`OnDevices::start_from`]).
+    pub fn new(system: &System<R>, sweeps: &Method, devices: &Devices) -> Self {
+        let shares = devices.shares().of_devices();
+        Self {
+            devices: shares.iter().map(|share| Device::new(system, sweeps, share)).collect(),
+            exchange_every: devices.exchange_every(),
+            since: 0,
+            k: sweeps.k().followed(),
+        }
+    }
+
+    /// Sweeps of a cycle.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// Whether some cycles are made with values that are older than the cycle before.
+    pub fn have_frozen_halos(&self) -> bool {
+        self.devices.len() > 1 && self.exchange_every > 1
+    }
+
+    /// Whether the devices have exchanged what the last cycle made: then the iterate alone determines the next cycles.
+    pub fn have_exchanged(&self) -> bool {
+        self.since == 0
+    }
+
+    /// Gives every device its planes of an iterate.
+    pub fn start_from(&mut self, iterate: &[R]) {
+        self.since = 0;
+        for device in &mut self.devices {
+            let planes = &iterate[device.stored.clone()];
+            for array in [&mut device.current, &mut device.other] {
+                array.clear();
+                array.extend_from_slice(planes);
+            }
+        }
+    }
+
+    /// Makes one cycle of every device, and an exchange if it is due; writes what they own to the next iterate. Returns
+    /// norms in the order of tiles, of a cycle that began with an exchange.
+    pub fn cycle(&mut self, pass: Pass<'_, R>) -> Vec<PartialNorms> {
+        let Pass { omega, exact, to, measure, level, team, .. } = pass;
+        let mut norms = Vec::new();
+        for device in &mut self.devices {
+            let Device { system, tiles, stored, owned, current, other, .. } = device;
+            let pass = Pass {
+                system,
+                omega,
+                from: current,
+                to: other,
+                exact: exact.map(|exact| &exact[stored.clone()]),
+                measure,
+                level,
+                team,
+            };
+            norms.extend(match tiles {
+                Some(tiles) => tiles.cycle(Local::Sweeps(self.k), pass),
+                None => classic::cycle(pass),
+            });
+            mem::swap(current, other);
+            to[owned.clone()].copy_from_slice(&current[within(owned, stored)]);
+        }
+        self.since += 1;
+        if self.since == self.exchange_every {
+            self.since = 0;
+            self.exchange();
+        } else {
+            self.devices.iter_mut().for_each(Device::keep_received);
+        }
+        norms
+    }
+
+    /// Every device receives what others own.
+    fn exchange(&mut self) {
+        for at in 0..self.devices.len() {
+            let mut current = mem::take(&mut self.devices[at].current);
+            let to = &self.devices[at];
+            for Message { from, stored } in &to.received {
+                let from = &self.devices[*from];
+                let sent = &from.current[within(stored, &from.stored)];
+                current[within(stored, &to.stored)].copy_from_slice(sent);
+            }
+            self.devices[at].current = current;
+        }
+    }
+}
+
+impl<R: Real> Device<R> {
+    fn new(system: &System<R>, sweeps: &Method, share: &Share) -> Self {
+        let Share { tiles, computed, owned, received } = share;
+        let shape = system.shape();
+        let system = system.planes(computed.clone());
+        let cut_out = sweeps.tiling().map(|tiling| tiling.cut_out(tiles.clone()));
+        let message = |Received { from, planes }: &Received| Message {
+            from: *from,
+            stored: without_sides(shape, planes),
+        };
+        Self {
+            tiles: cut_out.map(|tiling| Hierarchical::new(system.shape(), &tiling)),
+            system,
+            stored: shape.stored_planes(computed.clone()),
+            owned: without_sides(shape, owned),
+            received: received.iter().map(message).collect(),
+            current: Vec::new(),
+            other: Vec::new(),
+        }
+    }
+
+    /// Takes over what it received before from the iterate one cycle earlier.
+    fn keep_received(&mut self) {
+        for Message { stored, .. } in &self.received {
+            let at = within(stored, &self.stored);
+            self.current[at.clone()].copy_from_slice(&self.other[at]);
+        }
+    }
+}
+
+/// Where some planes lie in the arrays of a grid, without the plane on either side.
+fn without_sides(shape: &Shape, planes: &Range<usize>) -> Range<usize> {
+    let Range { start, end } = shape.stored_planes(planes.clone());
+    start + shape.stored_plane()..end - shape.stored_plane()
+}
+
+/// A part of the arrays of a grid, counted from where those of a device begin.
+fn within(part: &Range<usize>, stored: &Range<usize>) -> Range<usize> {
+    part.start - stored.start..part.end - stored.start
+}

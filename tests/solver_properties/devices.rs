@@ -1,0 +1,130 @@
+//! Devices that share a grid: exchanged after every cycle, the bits and norms of one device; in between, those of
+//! devices whose view of the others is frozen.
+
+use crate::cases::{Case, any_case, case, with_random_rows};
+use crate::naive::{Naive, Num};
+use crate::{bits, bits_of};
+use proptest::prelude::*;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use tilescope::grid::Shape;
+use tilescope::solver::cpu::Level;
+use tilescope::solver::{Advance, Devices, Link, Method, NormRequest, Observe};
+
+/// A method on as many of `count` devices as its tiles allow, with what they own.
+fn shared(sweeps: Method, shape: &Shape, count: usize, every: u64) -> (Method, Devices) {
+    let every = NonZeroU64::new(every).expect("at least 1");
+    let made = (1..=count)
+        .rev()
+        .find_map(|count| Devices::new(&sweeps, shape, count, every, Link::NVLINK).ok());
+    let devices = made.expect("one device shares with none");
+    (sweeps.on_devices(devices.clone()), devices)
+}
+
+fn equals_one_device<R: Num>(
+    case: &Case,
+    count: usize,
+    omega: f64,
+    threads: usize,
+) -> Result<(), TestCaseError> {
+    for sweeps in [case.hierarchical(), Method::Classic] {
+        let (method, _) = shared(sweeps.clone(), &case.problem.shape, count, 1);
+        let mut one = case.plain::<R>(sweeps.damped(omega));
+        let mut several = case.solver::<R>(method.damped(omega), Level::best(), threads);
+        for solver in [&mut one, &mut several] {
+            solver.set_exact(Arc::new(case.other())).expect("the CPU does not fail");
+        }
+        for cycle in 0..case.cycles {
+            prop_assert_eq!(several.cycle(), one.cycle(), "norms of cycle {}", cycle);
+            prop_assert_eq!(bits(several.iterate()), bits(one.iterate()), "cycle {}", cycle);
+        }
+    }
+    Ok(())
+}
+
+/// Devices with a view of the whole grid each, of which only what they own is their own work.
+fn frozen_matches_naive<R: Num>(
+    case: &Case,
+    count: usize,
+    every: u64,
+) -> Result<(), TestCaseError> {
+    let shape = &case.problem.shape;
+    let slowest = shape.axes()[shape.dim() - 1];
+    let plane = shape.points() / slowest;
+    for sweeps in [case.hierarchical(), Method::Classic] {
+        let is_classic = sweeps == Method::Classic;
+        let (method, devices) = shared(sweeps, shape, count, every);
+        let mut solver = case.plain::<R>(method);
+        let mut global = Naive::<R>::new(&case.problem);
+        let mut views = vec![global.clone(); devices.count()];
+        for cycle in 1..=2 * every + 1 {
+            for (view, share) in views.iter_mut().zip(devices.shares().of_devices()) {
+                let frozen = view.u.clone();
+                if is_classic {
+                    view.sweep();
+                } else {
+                    view.cycle(case.k, case.tile, case.overlap);
+                }
+                let owned = share.owned.start * plane..share.owned.end * plane;
+                global.u[owned.clone()].copy_from_slice(&view.u[owned.clone()]);
+                let mut next = frozen;
+                next[owned.clone()].copy_from_slice(&global.u[owned]);
+                view.u = next;
+            }
+            if cycle % every == 0 {
+                views.iter_mut().for_each(|view| view.u.clone_from(&global.u));
+            }
+            let residual = solver.norms(NormRequest::RESIDUAL).expect("the CPU does not fail");
+            let found = solver.cycle();
+            if every > 1 && devices.count() > 1 {
+                prop_assert_eq!(Some(found.residual_before), residual.residual);
+            }
+            prop_assert_eq!(bits(solver.iterate()), bits_of(&global.u), "cycle {}", cycle);
+        }
+        // From an iterate after an exchange, the same cycles follow.
+        solver.restart().expect("the CPU does not fail");
+        (0..every).for_each(|_| solver.cycle_without_norms());
+        let exchanged = solver.solution().expect("the CPU does not fail");
+        (0..=every).for_each(|_| solver.cycle_without_norms());
+        prop_assert_eq!(bits(solver.iterate()), bits_of(&global.u));
+        solver.start_from(&exchanged).expect("the CPU does not fail");
+        (0..=every).for_each(|_| solver.cycle_without_norms());
+        prop_assert_eq!(bits(solver.iterate()), bits_of(&global.u));
+    }
+    Ok(())
+}
+
+/// On a 2D or 3D grid.
+fn of_planes(cases: impl Strategy<Value = Case>) -> impl Strategy<Value = Case> {
+    cases.prop_filter("a 2D or 3D grid", |case| case.problem.shape.dim() > 1)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_number_of_devices_makes_the_bits_of_one(
+        case in of_planes(any_case()),
+        count in 1..=5_usize,
+        omega in prop_oneof![Just(1.0), 0.1..1.5_f64],
+        threads in 1..=3_usize,
+    ) {
+        equals_one_device::<f64>(&case, count, omega, threads)?;
+        equals_one_device::<f32>(&case, count, omega, threads)?;
+    }
+
+    #[test]
+    fn so_it_does_where_rows_differ(
+        case in of_planes(with_random_rows(case())), count in 2..=4_usize,
+    ) {
+        equals_one_device::<f64>(&case, count, 1.0, 2)?;
+    }
+
+    #[test]
+    fn halos_are_frozen_between_exchanges(
+        case in of_planes(any_case()), count in 1..=4_usize, every in 1..=4_u64,
+    ) {
+        frozen_matches_naive::<f64>(&case, count, every)?;
+        frozen_matches_naive::<f32>(&case, count, every)?;
+    }
+}
