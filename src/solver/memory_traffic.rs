@@ -152,8 +152,8 @@ impl MemoryTraffic {
                     not_counted: None,
                 }
             }
-            // What is plain is neither.
-            Method::Damped { .. } | Method::Scheduled { .. } => {
+            // What is plain is none of these.
+            Method::Damped { .. } | Method::Scheduled { .. } | Method::OnDevices { .. } => {
                 return Err("This method is not counted.");
             }
         };
