@@ -163,10 +163,11 @@ fn point_at(at: Pos2, shape: &Shape) -> [usize; 2] {
     [index(at.x, shape.nx()), index(at.y, shape.rows())]
 }
 
-/// Both ends moved by the same distance, within the grid.
+/// Both ends moved by the same distance, within the grid. A smaller grid may have replaced the one that they were chosen
+/// on.
 fn moved(ends: [[usize; 2]; 2], by: Vec2, shape: &Shape) -> [[usize; 2]; 2] {
     let [x, y] = [(0, by.x, shape.nx()), (1, by.y, shape.rows())].map(|(axis, by, n)| {
-        let [from, to] = ends.map(|end| end[axis]);
+        let [from, to] = ends.map(|end| end[axis].min(n - 1));
         let (back, forward) = (from.min(to), n - 1 - from.max(to));
         let by = (by.round() as isize).clamp(-(back as isize), forward as isize);
         [from, to].map(|at| at.saturating_add_signed(by))
@@ -222,6 +223,17 @@ mod tests {
             for axis in 0..2 {
                 prop_assert!((at[axis] > from[axis]) <= (to[axis] > from[axis]));
                 prop_assert!((at[axis] < from[axis]) <= (to[axis] < from[axis]));
+            }
+        }
+
+        #[test]
+        fn a_line_of_a_larger_grid_is_moved_into_this_one(
+            (shape, _) in plane(),
+            (_, ends) in plane(),
+            by in [-60.0..60.0_f32, -60.0..60.0],
+        ) {
+            for at in moved(ends, by.into(), &shape) {
+                prop_assert!(at[0] < shape.nx() && at[1] < shape.rows());
             }
         }
 
