@@ -21,7 +21,7 @@ use crate::problem::{
 use crate::solver::cuda::Device;
 use crate::solver::{
     Devices, Kernel, Layout, MemoryTraffic, Method, MethodName, Place, SolverError, Spectral,
-    SpectralError, StreamingError, Subiterations, Traffic,
+    SpectralError, StreamingError, Subiterations, Traffic, traffic_of_cycle,
 };
 use std::num::NonZeroU64;
 use std::sync::atomic::AtomicBool;
@@ -388,7 +388,7 @@ impl Plan {
     /// would. A method that streams has counted what it moved (`streamed`).
     ///
     /// # Errors
-    /// One sentence, if nothing is known ([`MemoryTraffic::of_cycle`]).
+    /// One sentence, if nothing is known ([`traffic_of_cycle`]).
     pub fn memory_traffic(
         &self,
         kernel: Option<Kernel>,
@@ -419,7 +419,7 @@ impl Plan {
             Place::Cpu { .. } => None,
             Place::Cuda { kernel: chosen, .. } => Some(kernel.unwrap_or(chosen)),
         };
-        MemoryTraffic::of_cycle(&self.problem, method, self.precision, kernel, streamed)
+        traffic_of_cycle(&self.problem, method, self.precision, kernel, streamed)
     }
 
     /// Where the points of the problem lie: the rows of a matrix lie along a line, in the order of its

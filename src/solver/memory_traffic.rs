@@ -8,8 +8,7 @@
 //! its neighbours and its right-hand side, b / d; damped, also its own value; with coefficients per point, their weights.
 //! Cycles are those without norms.
 
-use super::cuda;
-use super::{Kernel, Method, Traffic};
+use super::{Method, Traffic};
 use crate::grid::{AxisTiling, Precision, Shape, Tiling};
 use crate::problem::{Operator, Problem};
 
@@ -87,26 +86,20 @@ pub struct MemoryTraffic {
 }
 
 impl MemoryTraffic {
-    /// The traffic of one cycle: on a GPU with this kernel, on a CPU with `None`. A method that streams counts its traffic
-    /// itself (`streamed`), from its first cycle on.
-    ///
-    /// # Errors
-    /// One sentence, if nothing is known: of a sparse matrix, and of a method that streams before its first cycle.
-    pub fn of_cycle(
+    /// The traffic of one cycle: on a CPU, or on a GPU with what `on_gpu` says of the tiles that its kernel keeps on the chip.
+    /// A method that streams counts its traffic itself (`streamed`), from its first cycle on.
+    pub(super) fn of_cycle(
         problem: &Problem,
         method: &Method,
         precision: Precision,
-        kernel: Option<Kernel>,
+        on_gpu: Option<impl Fn(&TileWork) -> Option<OnChip>>,
         streamed: Option<Traffic>,
     ) -> Result<Self, &'static str> {
         if problem.operator.matrix().is_some() {
             return Err("Memory traffic is counted for grids, not for sparse matrices.");
         }
         let shape = &problem.shape;
-        let (far, on_cpu) = match kernel {
-            None => (Memory::Main, true),
-            Some(_) => (Memory::Global, false),
-        };
+        let far = if on_gpu.is_none() { Memory::Main } else { Memory::Global };
         let in_values = match method.plain() {
             Method::Classic => {
                 let work = TileWork::of(problem, method, &Tiling::whole(shape), 1);
@@ -114,17 +107,17 @@ impl MemoryTraffic {
                 let moved = vec![(far, work.global(work.weights)), (Memory::Caches, swept)];
                 Self { moved, updates: Some(work.updates()), not_counted: None }
             }
-            Method::Hierarchical { k, tiling } if on_cpu => {
-                let work = TileWork::of(problem, method, tiling, *k);
-                // The diagonals come along.
-                let rows = problem.operator.row_arrays(shape) as u64;
-                let moved = vec![(far, work.global(rows)), (Memory::Caches, work.in_caches(rows))];
-                Self { moved, updates: Some(work.updates()), not_counted: None }
-            }
             Method::Hierarchical { k, tiling } => {
                 let work = TileWork::of(problem, method, tiling, *k);
-                let kernel = kernel.unwrap_or(Kernel::AUTO);
-                let on_chip = cuda::on_chip(kernel, method, precision, &work);
+                let Some(on_gpu) = on_gpu else {
+                    // The diagonals come along.
+                    let rows = problem.operator.row_arrays(shape) as u64;
+                    let caches = (Memory::Caches, work.in_caches(rows));
+                    let moved = vec![(far, work.global(rows)), caches];
+                    let updates = Some(work.updates());
+                    return Ok(Self { moved, updates, not_counted: None }.in_bytes(precision));
+                };
+                let on_chip = on_gpu(&work);
                 let mut moved = vec![(far, work.global(work.weights))];
                 moved.extend(on_chip.iter().map(|it| (Memory::Shared, it.shared)));
                 let registers = on_chip.and_then(|it| it.registers);
@@ -277,6 +270,7 @@ pub(super) struct OnChip {
 mod tests {
     use super::*;
     use crate::problem::{Boundary, Source, Stencil};
+    use crate::solver::{Kernel, traffic_of_cycle};
     use proptest::prelude::*;
 
     fn problem(shape: Shape) -> Problem {
@@ -290,7 +284,7 @@ mod tests {
     }
 
     fn of(shape: Shape, method: &Method, kernel: Option<Kernel>) -> MemoryTraffic {
-        MemoryTraffic::of_cycle(&problem(shape), method, Precision::F64, kernel, None).unwrap()
+        traffic_of_cycle(&problem(shape), method, Precision::F64, kernel, None).unwrap()
     }
 
     /// A grid of 8 × 8 points in four tiles of 4 × 4, three sweeps a cycle, in f64.

@@ -53,3 +53,24 @@ pub use statistics::{AtDistance, LONGEST_FOLDED, MeanTile, Statistics};
 pub use streaming::{MOST_HEIGHT, Scheme, Streaming, StreamingError, Traffic};
 pub use subiterations::{Subiterations, SubiterationsError};
 pub use unavailable::Unavailable;
+
+use crate::grid::Precision;
+use crate::problem::Problem;
+use memory_traffic::TileWork;
+
+/// What one cycle of a method moves between the kinds of memory, and what it computes: on a GPU with this kernel, on a CPU
+/// with `None`. A method that streams counts its traffic itself (`streamed`), from its first cycle on.
+///
+/// # Errors
+/// One sentence, if nothing is known: of a sparse matrix, and of a method that streams before its first cycle.
+pub fn traffic_of_cycle(
+    problem: &Problem,
+    method: &Method,
+    precision: Precision,
+    kernel: Option<Kernel>,
+    streamed: Option<Traffic>,
+) -> Result<MemoryTraffic, &'static str> {
+    let on_gpu =
+        kernel.map(|kernel| move |work: &TileWork| cuda::on_chip(kernel, method, precision, work));
+    MemoryTraffic::of_cycle(problem, method, precision, on_gpu, streamed)
+}
