@@ -77,7 +77,7 @@ fn the_memory_traffic_is_a_pane() {
     view(&mut window, Role::CheckBox, "Memory traffic");
     window.until_text("Memory traffic of a cycle of");
     window.until_text("classic Jacobi: ");
-    window.until_text("Counted from the layout");
+    window.until_text("Point updates");
 }
 
 fn frequencies_and_damping() {

@@ -17,20 +17,7 @@ pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Comm
     let menu = egui::containers::menu::MenuButton::new("View").config(stays);
     let (button, _) = menu.ui(ui, |ui| {
         ui.set_min_width(theme::MENU_WIDTH);
-        for pane in list::ALL {
-            // What this grid or matrix cannot have is not offered.
-            if pane.need() != Need::Nothing && pane.why_empty(session).is_some() {
-                continue;
-            }
-            let mut shown = panes.is_shown(pane.id());
-            let about = match pane.why_empty(session) {
-                Some(why) => format!("{} {why}", pane.about()),
-                None => pane.about().to_owned(),
-            };
-            if explained(ui.checkbox(&mut shown, pane.title()), about).changed() {
-                commands.push(Command::ShowPane(pane.id(), shown));
-            }
-        }
+        offered_panes(ui, session, panes, commands);
         ui.separator();
         explained(
             ui.label("Show a changed setting at"),
@@ -50,4 +37,28 @@ pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Comm
         entry(ui, &actions::PRESENTATION, Command::TogglePresentation, commands);
     });
     button.on_hover_text("Show or hide panes, and change the appearance of the window.");
+}
+
+/// A checkbox for each pane that this grid or matrix can have, in two columns: one would be higher than small windows.
+fn offered_panes(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Command>) {
+    let offered = list::ALL
+        .iter()
+        .filter(|pane| pane.need() == Need::Nothing || pane.why_empty(session).is_none());
+    let offered: Vec<_> = offered.collect();
+    let rows = offered.len().div_ceil(2);
+    egui::Grid::new("panes").num_columns(2).show(ui, |ui| {
+        for row in 0..rows {
+            for pane in [offered.get(row), offered.get(row + rows)].into_iter().flatten() {
+                let mut shown = panes.is_shown(pane.id());
+                let about = match pane.why_empty(session) {
+                    Some(why) => format!("{} {why}", pane.about()),
+                    None => pane.about().to_owned(),
+                };
+                if explained(ui.checkbox(&mut shown, pane.title()), about).changed() {
+                    commands.push(Command::ShowPane(pane.id(), shown));
+                }
+            }
+            ui.end_row();
+        }
+    });
 }
