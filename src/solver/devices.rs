@@ -53,7 +53,7 @@ pub struct Exchange {
 }
 
 impl Devices {
-    /// Shares out the tiles of a method over `count` devices; of Jacobi's sweeps, bands of [`BAND`] rows in 2D and
+    /// Shares out the tiles of a method over `count` devices; of Jacobi's sweeps, bands of 16 rows in 2D and
     /// planes in 3D.
     ///
     /// # Errors

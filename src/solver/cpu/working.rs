@@ -22,7 +22,7 @@ pub fn system_bytes(problem: &Problem, precision: Precision) -> u64 {
 
 /// Bytes that a method works in on this number of threads, 0 for one on each core: tiles with their halos, tables,
 /// blocks of a matrix, a slab or a window. The rows that an overlap adds to the blocks of a matrix are not known before
-/// it is cut; they are counted then ([`Blocks::new`](super::blocks::Blocks::new)).
+/// it is cut; they are counted then.
 pub fn working_bytes(
     problem: &Problem,
     method: &Method,
