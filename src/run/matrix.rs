@@ -269,7 +269,7 @@ fn order(
                 return Err(super::plan::value("nodes", format!("{nx}x{ny}"), allowed));
             }
             let side = block.isqrt();
-            if side * side != block {
+            if block == 0 || side * side != block {
                 let allowed = "ordering tiles needs a square number of rows, such as 256";
                 return Err(super::plan::value("tile", block, allowed));
             }
