@@ -156,6 +156,18 @@ impl AxisTiling {
         self.border(j)..self.border(j + 1)
     }
 
+    /// The points of tile `j` that `sweeps` sweeps of a cycle leave as Jacobi's iteration does: nothing of a
+    /// frozen halo has come as far. The first sweep reads a halo that is up to date; each one after it brings
+    /// what the halo lacks one point farther, from the sides where the tile has a halo and not the boundary.
+    pub fn untouched(&self, j: usize, sweeps: usize) -> Range<usize> {
+        let computed = self.computed(j);
+        let depth = sweeps.saturating_sub(1);
+        let start = if computed.start == 0 { 0 } else { computed.start.saturating_add(depth) };
+        let end = if computed.end == self.n { self.n } else { computed.end.saturating_sub(depth) };
+        let start = start.min(computed.end);
+        start..end.max(start)
+    }
+
     /// The borders between tiles: `c_1 … c_{m−1}`, each lying before the point of that number.
     pub fn borders(&self) -> impl Iterator<Item = usize> + '_ {
         (1..self.count).map(|j| self.border(j))

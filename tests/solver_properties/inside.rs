@@ -3,6 +3,7 @@
 use crate::cases::{Case, case};
 use crate::naive::Num;
 use proptest::prelude::*;
+use tilescope::grid::Field;
 use tilescope::solver::{Advance, Followed, Inside, Method, NextCycle, Observe, Schedule, Solver};
 
 /// What is followed through a cycle, at a subiteration; `None` for all tiles of a 2D grid.
@@ -115,6 +116,8 @@ fn cycle_is_followed<R: Num>(
             }
         }
     }
+    nothing_stale_is_beyond_the_front(case, &seen, &whole, at)?;
+    updates_are_those_of_the_subiteration::<R>(case, &seen)?;
 
     // What the tile owns at the end is what the cycle writes.
     solver.cycle();
@@ -125,6 +128,53 @@ fn cycle_is_followed<R: Num>(
             let value = end.iterate[j * seen.size[0] + i - columns.start + 1];
             prop_assert_eq!(value.to_bits(), (next.at(i, row) as f32).to_bits());
         }
+    }
+    Ok(())
+}
+
+/// Points that the stale front has not reached have the bits of as many sweeps of Jacobi's iteration on all of
+/// the grid.
+fn nothing_stale_is_beyond_the_front(
+    case: &Case,
+    seen: &Inside,
+    jacobi: &Field<f64>,
+    sweeps: usize,
+) -> Result<(), TestCaseError> {
+    let (tiling, tile) = (case.tiling(), seen.tile.expect("one tile"));
+    let columns = tiling.x().untouched(tile[0], sweeps);
+    let (width, area) = (seen.size[0], seen.size[0] * seen.size[1]);
+    let (rows, last) = match tiling.y() {
+        Some(y) => (y.untouched(tile[1], sweeps), seen.states.len() - area),
+        None => (0..1, sweeps * width),
+    };
+    for row in rows {
+        let down = if tiling.y().is_some() { row - seen.computed[1].start + 1 } else { 0 };
+        for i in columns.clone() {
+            let value = seen.states[last + down * width + i - seen.computed[0].start + 1];
+            prop_assert_eq!(value.to_bits(), jacobi.at(i, row).to_bits(), "i {}, row {}", i, row);
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of an update, put together as the stencil says, give the value that is reported after it.
+fn updates_are_those_of_the_subiteration<R: Num>(
+    case: &Case,
+    seen: &Inside,
+) -> Result<(), TestCaseError> {
+    let (problem, is_line) = (&case.problem, case.problem.shape.dim() == 1);
+    let stencil = *problem.operator.stencil().expect("a grid");
+    for cell in (0..seen.size[0]).flat_map(|x| (0..seen.size[1]).map(move |y| [x, y])) {
+        let Some(update) = seen.update_at(cell, is_line) else { continue };
+        let [i, row] = update.point;
+        let b = problem.rhs.at(problem.shape.nx(), i, row);
+        let terms = stencil.neighbours().into_iter().zip(update.neighbours);
+        let terms = terms.flat_map(|(entries, values)| [0, 1].map(|at| -entries[at] * values[at]));
+        let terms: Vec<f64> = terms.chain([b]).map(|term| term / stencil.d).collect();
+        let size: f64 = terms.iter().map(|term| term.abs()).sum();
+        let jacobi: f64 = terms.iter().sum();
+        let rounding = 16.0 * R::EPSILON * size + f64::from(f32::MIN_POSITIVE);
+        prop_assert!((update.after - jacobi).abs() <= rounding, "{:?}: {}", update, jacobi);
     }
     Ok(())
 }

@@ -22,6 +22,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("one_tile_has_no_tile_borders", one_tile_has_no_tile_borders),
     ("the_inspector_follows_the_cursor_beside_the_map", the_inspector_follows_the_cursor),
     ("a_cycle_is_stepped_through_inside_a_tile", a_cycle_is_stepped_through),
+    ("subiterations_are_played_and_their_updates_read", subiterations_are_played),
     ("large_cells_show_their_values", large_cells_show_their_values),
     ("the_ends_of_the_colours_are_dragged", the_ends_of_the_colours_are_dragged),
     ("a_probe_follows_a_point_over_the_cycles", a_probe_follows_a_point_over_the_cycles),
@@ -273,6 +274,30 @@ fn a_cycle_is_stepped_through() {
     let cells = window.rect(Role::Image, "All tiles inside a cycle");
     window.harness.hover_at(cells.center());
     window.until_text("at a tile border");
+}
+
+fn subiterations_are_played() {
+    let mut window = Window::paused(small());
+    window.step(1);
+    show(&mut window, "Inside a cycle");
+    window.set_slider("Subiteration", 2.0);
+    window.until_text("2 of 4 subiterations after cycle 1: 60 of the 256 owned points");
+    window.button("Play subiterations");
+    window.until_text("3 of 4 subiterations after cycle 1: 112 of the 256 owned points");
+    window.until_text("4 of 4 subiterations after cycle 1");
+    // It has come to the end, and starts again with none.
+    window.until("stopped", |window| window.has(Role::Button, "Play subiterations"));
+    window.button("Play subiterations");
+    window.until_text("1 of 4 subiterations after cycle 1");
+    window.button("Stop subiterations");
+    window.until("stopped", |window| window.has(Role::Button, "Play subiterations"));
+    let cells = window.rect(Role::Image, "Tile (1, 1) inside a cycle");
+    window.harness.hover_at(cells.center());
+    window.until_text(") / 4 = ");
+    window.until_text(", before ");
+    window.set_slider("Subiteration", 0.0);
+    window.harness.hover_at(cells.center());
+    window.until_text("No subiteration has been made.");
 }
 
 fn large_cells_show_their_values() {

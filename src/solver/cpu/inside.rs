@@ -68,10 +68,28 @@ pub struct Inside {
     /// Its staleness: that minus Jacobi's iterate after as many sweeps from the same iterate. On the halo,
     /// the staleness of the halo. NaN where it would take too long.
     pub staleness: Vec<f32>,
+    /// The iterate of a tile with all its digits: in 2D before and after the subiteration, one after the
+    /// other (the first of them alone before any was made), in 1D of all subiterations. Empty for all tiles,
+    /// whose updates read values that other tiles have of the same points.
+    pub states: Vec<f64>,
     /// The least and the largest value of the iterate in all subiterations.
     pub iterate_extent: [f32; 2],
     /// The least and the largest magnitude of the staleness in all subiterations, zeros left out.
     pub staleness_extent: [f32; 2],
+}
+
+/// The update of one point by one subiteration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PointUpdate {
+    /// Column and row of the point in the grid.
+    pub point: [usize; 2],
+    /// The values that it reads: along each axis, x first, of the previous and of the next point. 0 along an
+    /// axis that the grid does not have.
+    pub neighbours: [[f64; 2]; 2],
+    /// Its value before.
+    pub before: f64,
+    /// Its value after.
+    pub after: f64,
 }
 
 impl NextCycle<'_> {
@@ -117,7 +135,7 @@ impl NextCycle<'_> {
         let mut own = SubgridSolver::new(self, &computed)?;
         let mut classic =
             if takes_too_long(&around) { None } else { Some(SubgridSolver::new(self, &around)?) };
-        let (mut iterate, mut staleness) = (Vec::new(), Vec::new());
+        let (mut iterate, mut staleness, mut states) = (Vec::new(), Vec::new(), Vec::new());
         let (mut iterate_extent, mut staleness_extent) = (NOTHING, NOTHING);
         for sweep in 0..=self.k {
             let values = own.values(&computed)?;
@@ -128,6 +146,9 @@ impl NextCycle<'_> {
                 }
                 None => vec![f32::NAN; values.len()],
             };
+            if is_line || sweep == subiteration || sweep + 1 == subiteration {
+                states.extend_from_slice(&values);
+            }
             let values: Vec<f32> = values.into_iter().map(|u| u as f32).collect();
             widen(&mut iterate_extent, values.iter().copied());
             widen(&mut staleness_extent, sizes(&differences));
@@ -150,6 +171,7 @@ impl NextCycle<'_> {
             size: [width, iterate.len() / width],
             iterate,
             staleness,
+            states,
             iterate_extent,
             staleness_extent,
         }))
@@ -178,6 +200,7 @@ impl NextCycle<'_> {
             size,
             iterate: unknown.clone(),
             staleness: unknown,
+            states: Vec::new(),
             iterate_extent: NOTHING,
             staleness_extent: NOTHING,
         };
@@ -229,6 +252,29 @@ impl Inside {
         });
         let stale = values.filter(|value| **value != 0.0).count();
         Some((stale as u64, (columns.len() * rows.len()) as u64))
+    }
+
+    /// The update that gave a cell of a tile its value; `None` in the halo, before the first subiteration, and
+    /// for all tiles.
+    pub fn update_at(&self, [x, y]: [usize; 2], is_line: bool) -> Option<PointUpdate> {
+        let [width, height] = self.size;
+        let is_inner = |at: usize, size: usize| at > 0 && at + 1 < size;
+        if !is_inner(x, width) || y >= height || !(is_line || is_inner(y, height)) {
+            return None;
+        }
+        // In 1D a state is a row of the picture, in 2D all of it.
+        let (state, cell, made) =
+            if is_line { (width, x, y) } else { (width * height, y * width + x, 1) };
+        let before = self.states.get(made.checked_sub(1)? * state..)?.get(..state)?;
+        let after = self.states.get(made * state..)?.get(..state)?;
+        let along = |distance: usize| [before[cell - distance], before[cell + distance]];
+        let [left, top] = [0, 1].map(|axis| self.computed[axis].start);
+        Some(PointUpdate {
+            point: [left + x - 1, if is_line { 0 } else { top + y - 1 }],
+            neighbours: [along(1), if is_line { [0.0; 2] } else { along(width) }],
+            before: before[cell],
+            after: after[cell],
+        })
     }
 
     /// Copies the owned points of a tile into the whole 1D grid, and the boundary values beside its ends.

@@ -1,5 +1,8 @@
 //! Inside one cycle: the subiterations of one tile, or of all tiles of a 1D grid.
 
+mod formula;
+mod player;
+
 use crate::app::panes::heat_map::Marks;
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
@@ -8,19 +11,23 @@ use crate::app::state::session::Session;
 use crate::app::widgets::cells::{Cells, CellsView, Values};
 use crate::app::widgets::labels::{explained, mathematics, named};
 use crate::app::widgets::{cells, theme};
-use crate::grid::{AxisTiling, Need};
+use crate::grid::{AxisTiling, Need, Tiling};
 use crate::picture::{ColourMap, FigureKind, InsideKind, Range, Scale, ScaleKind, grouped, number};
 use crate::run::{ObservationRequest, Report};
-use crate::solver::{Followed, Inside};
+use crate::solver::{Followed, Inside, Subiterations};
 use eframe::egui::{
     Button, Color32, ComboBox, Label, Rect, RichText, Slider, Stroke, TextStyle, Ui, pos2, vec2,
 };
 
-/// Height of the text under the picture.
-const LINES_ROOM: f32 = 66.0;
+/// Height of the text under the picture, and the largest share of the room that it takes.
+const LINES_ROOM: f32 = 94.0;
+const LINES_SHARE: f32 = 0.45;
+
+/// The stale front, on any of the colours of the values.
+const FRONT: Color32 = Color32::from_rgb(150, 255, 60);
 
 /// Width of the controls beside the slider, and of its number.
-const CONTROLS: f32 = 208.0;
+const CONTROLS: f32 = 276.0;
 const NUMBER: f32 = 58.0;
 
 /// With less width than this, the slider is below the other controls.
@@ -89,6 +96,11 @@ fn ui(
     commands: &mut Vec<Command>,
 ) -> Option<[usize; 2]> {
     let report = report?;
+    if report.plan.spec.method.name.is_streaming() {
+        let text = "A pass through fast memory has no tiles with a frozen halo: it makes Jacobi's sweeps, and nothing goes stale.";
+        ui.add(Label::new(RichText::new(text).weak()).wrap());
+        return None;
+    }
     controls(ui, session, report, commands);
     let Some(inside) = &report.observation.inside else {
         if !report.observation.is_followed {
@@ -110,7 +122,8 @@ fn ui(
     };
     let line = report.plan.problem.shape.dim() == 1;
     let room = ui.available_rect_before_wrap();
-    let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, LINES_ROOM));
+    let lines_room = LINES_ROOM.min(LINES_SHARE * room.height());
+    let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, lines_room));
     let kind = session.view.inside.kind;
     // The range covers all subiterations, so that the colours stay while stepping.
     let (values, scale, extent, map, title) = match kind {
@@ -133,6 +146,7 @@ fn ui(
         Some(_) => frames(ui, &shown, inside, line),
         None => borders(ui, &shown, inside, report.plan.tiling.x()),
     }
+    front(ui, &shown, inside, &report.plan.tiling);
     if line {
         let row = inside.subiteration as f32;
         let row = Rect::from_min_max(pos2(0.0, row), pos2(inside.size[0] as f32, row + 1.0));
@@ -143,8 +157,16 @@ fn ui(
     ui.spacing_mut().item_spacing.y = 2.0;
     ui.add(Label::new(RichText::new(summary(inside, report, line)).small()).wrap());
     let point = shown.hover.map_or_else(
-        || "Point at a cell to read it; scroll to zoom until cells show their values.".to_owned(),
-        |at| describe(inside, report.plan.tiling.x(), at, line),
+        || {
+            format!(
+                "{} Point at a cell for its value and its update; scroll to zoom until cells show their values.",
+                about_outlines(inside)
+            )
+        },
+        |at| {
+            let cell = describe(inside, report.plan.tiling.x(), at, line);
+            format!("{cell}\n{}", formula::of_cell(inside, report, at))
+        },
     );
     let font = TextStyle::Small.resolve(ui.style());
     let point = mathematics(&point, font, ui.visuals().weak_text_color());
@@ -187,6 +209,7 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
         if on.on_hover_text("One subiteration forward.").clicked() {
             at += 1;
         }
+        player::ui(ui, &mut at, k, report.observation.inside.as_ref());
         if room >= MIN_SLIDER {
             slider(ui, &mut at, room);
         }
@@ -238,6 +261,58 @@ fn borders(ui: &Ui, shown: &CellsView, inside: &Inside, tiling: &AxisTiling) {
     }
 }
 
+/// Outlines the points that the stale front has not reached: in 2D those of the subiteration, in 1D those of
+/// every row. Nothing is outlined where no point is left.
+fn front(ui: &Ui, shown: &CellsView, inside: &Inside, tiling: &Tiling) {
+    let outline = |columns: [f32; 2], rows: [f32; 2]| {
+        let untouched = Rect::from_min_max(pos2(columns[0], rows[0]), pos2(columns[1], rows[1]));
+        if untouched.is_positive() {
+            cells::frame(ui, shown, untouched, Stroke::new(1.5, FRONT));
+        }
+    };
+    // The halo lies before the first point that is computed.
+    let cells = |axis: usize, points: std::ops::Range<usize>| {
+        let first = inside.computed[axis].start;
+        [points.start, points.end].map(|point| (point + 1).saturating_sub(first) as f32)
+    };
+    let x = tiling.x();
+    match (inside.tile, tiling.y()) {
+        (Some([across, down]), Some(y)) => outline(
+            cells(0, x.untouched(across, inside.subiteration)),
+            cells(1, y.untouched(down, inside.subiteration)),
+        ),
+        (Some([across, _]), None) => {
+            for sweeps in 0..inside.size[1] {
+                let columns = cells(0, x.untouched(across, sweeps));
+                outline(columns, [sweeps as f32, sweeps as f32 + 1.0]);
+            }
+        }
+        // Of all tiles only the row of the subiteration, or the picture would be all outlines.
+        (None, _) => {
+            let row = inside.subiteration as f32;
+            for tile in 0..x.count() {
+                let (untouched, owned) = (x.untouched(tile, inside.subiteration), x.owned(tile));
+                let start = untouched.start.max(owned.start);
+                let end = untouched.end.min(owned.end).max(start);
+                outline(cells(0, start..end), [row, row + 1.0]);
+            }
+        }
+    }
+}
+
+/// What the outlines are.
+fn about_outlines(inside: &Inside) -> &'static str {
+    match inside.tile {
+        None => "Green: what the stale front has not reached.",
+        Some(_) if inside.owned == inside.computed => {
+            "White: computed, all owned; around it the halo; green: what the stale front has not reached."
+        }
+        Some(_) => {
+            "White: computed; around it the halo; blue: owned; green: what the stale front has not reached."
+        }
+    }
+}
+
 fn name(inside: &Inside, line: bool) -> String {
     match inside.tile {
         Some([x, _]) if line => format!("Tile {x}"),
@@ -257,8 +332,14 @@ fn summary(inside: &Inside, report: &Report, line: bool) -> String {
             grouped(owned)
         ),
     };
+    let first = match report.plan.method.k() {
+        Subiterations::Finite(_) => "",
+        Subiterations::Infinite => {
+            " The cycle solves the tile exactly: these are the first of infinitely many."
+        }
+    };
     format!(
-        "{}, {} of {} subiterations after cycle {}: {stale}.",
+        "{}, {} of {} subiterations after cycle {}: {stale}.{first}",
         name(inside, line),
         inside.subiteration,
         inside.k,
