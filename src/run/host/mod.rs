@@ -13,13 +13,13 @@ mod turn;
 
 pub(in crate::run) use latest_slot::LatestSlot;
 #[cfg(target_arch = "wasm32")]
-pub(in crate::run) use page::Host;
-#[cfg(target_arch = "wasm32")]
 pub(crate) use page::{Aside, aside};
-#[cfg(not(target_arch = "wasm32"))]
-pub(in crate::run) use thread::Host;
+#[cfg(target_arch = "wasm32")]
+pub(in crate::run) use page::{Host, receive};
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use thread::{Aside, aside};
+#[cfg(not(target_arch = "wasm32"))]
+pub(in crate::run) use thread::{Host, receive};
 pub(in crate::run) use turn::Turn;
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::turn::Turn;
 use crate::clock::Instant;
+use crossbeam_channel::{Receiver, TryRecvError};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
@@ -47,6 +48,14 @@ pub(crate) fn aside(_: &str, job: impl FnOnce() + Send + 'static) -> io::Result<
     });
     wake_after(job.unchecked_ref(), Duration::ZERO)?;
     Ok(Aside { is_done })
+}
+
+/// The answer of a job, if it is there: nothing waits in a page.
+///
+/// # Errors
+/// [`TryRecvError::Empty`] until it is there, [`TryRecvError::Disconnected`] if the job ended without it.
+pub(in crate::run) fn receive<T>(answer: &Receiver<T>) -> Result<T, TryRecvError> {
+    answer.try_recv()
 }
 
 /// Takes the turns of one loop. Dropping it ends the loop.

@@ -16,6 +16,14 @@ pub(crate) fn aside(name: &str, job: impl FnOnce() + Send + 'static) -> io::Resu
     Builder::new().name(name.into()).spawn(job)
 }
 
+/// The answer of a job, for which this waits.
+///
+/// # Errors
+/// [`TryRecvError::Disconnected`] if the job ended without an answer.
+pub(in crate::run) fn receive<T>(answer: &Receiver<T>) -> Result<T, TryRecvError> {
+    Ok(answer.recv()?)
+}
+
 /// A named thread that takes the turns of one loop. Dropping it ends the loop after the turn under
 /// way, and joins the thread.
 #[derive(Debug)]

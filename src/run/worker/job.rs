@@ -1,7 +1,7 @@
 //! The run that is made, and its reports.
 
 use super::catch_up::CatchUp;
-use super::frequencies::FrequencyThread;
+use super::frequencies::FrequencySearch;
 use super::messages::{ExactState, Phase, Report, WorkerRequest};
 use super::observed_series::ObservedSeries;
 use crate::clock::Instant;
@@ -48,7 +48,7 @@ pub(super) struct Job {
     without_classic: Option<String>,
     /// The last statistics of the field by its tiles.
     statistics: Option<Arc<FieldStatistics>>,
-    frequencies: FrequencyThread,
+    frequencies: FrequencySearch,
     /// At the end of the run, how much of the error is left, with the cycles made.
     error_left: Option<(u64, Option<f64>)>,
     archive: Arc<RunArchive>,
@@ -106,7 +106,7 @@ impl Job {
             has_tried_gpu: false,
             without_classic: None,
             statistics: None,
-            frequencies: FrequencyThread::default(),
+            frequencies: FrequencySearch::default(),
             error_left: None,
             speed: Speed::default(),
             curve: SharedSeries::default(),

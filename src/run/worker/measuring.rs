@@ -1,12 +1,12 @@
 //! What is measured of a run's cycle beside the run: its damping by mode, and its asymptotic rate.
 
 use super::job::Job;
+use crate::run::host::{Aside, aside};
 use crate::run::plan::Plan;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 
-/// Measures one cycle at a time, on a thread of its own, and none while a setting is dragged.
+/// Measures one cycle at a time, and none while a setting is dragged.
 #[derive(Default)]
 pub(super) struct Measuring {
     task: Option<MeasuringTask>,
@@ -15,7 +15,7 @@ pub(super) struct Measuring {
 struct MeasuringTask {
     plan: Arc<Plan>,
     cancel: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
+    search: Aside,
 }
 
 impl Measuring {
@@ -23,7 +23,7 @@ impl Measuring {
     /// measurement of another cycle is cancelled.
     pub fn serve(&mut self, job: &mut Job) {
         let is_over =
-            |task: &MeasuringTask| task.thread.is_finished() || !task.plan.has_cycle_of(&job.plan);
+            |task: &MeasuringTask| task.search.is_finished() || !task.plan.has_cycle_of(&job.plan);
         if self.task.take_if(|task| is_over(task)).is_some() {
             job.has_news = true;
         }
@@ -51,8 +51,8 @@ impl MeasuringTask {
             let (plan, cancel) = (Arc::clone(&plan), Arc::clone(&cancel));
             move || work(&plan, &cancel)
         };
-        let thread = std::thread::Builder::new().name("tilescope-modes".into()).spawn(measure);
-        Some(Self { plan, cancel, thread: thread.ok()? })
+        let search = aside("tilescope-modes", measure).ok()?;
+        Some(Self { plan, cancel, search })
     }
 }
 
