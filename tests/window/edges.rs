@@ -289,7 +289,7 @@ fn subiterations_are_played() {
     window.until("stopped", |window| window.has(Role::Button, "Play subiterations"));
     window.button("Play subiterations");
     window.until_text("1 of 4 subiterations after cycle 1");
-    window.button("Stop subiterations");
+    window.button("Pause subiterations");
     window.until("stopped", |window| window.has(Role::Button, "Play subiterations"));
     let cells = window.rect(Role::Image, "Tile (1, 1) inside a cycle");
     window.harness.hover_at(cells.center());

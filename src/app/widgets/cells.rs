@@ -111,6 +111,12 @@ impl Cells {
     }
 }
 
+/// Draws a line through corners of cells.
+pub fn line(ui: &Ui, shown: &CellsView, corners: Vec<egui::Pos2>, stroke: egui::Stroke) {
+    let points = corners.into_iter().map(|at| shown.to_screen.transform_pos(at)).collect();
+    ui.painter().with_clip_rect(shown.area).line(points, stroke);
+}
+
 /// Outlines a rectangle of cells.
 pub fn frame(ui: &Ui, shown: &CellsView, cells: Rect, stroke: egui::Stroke) {
     let rect = shown.to_screen.transform_rect(cells);

@@ -10,6 +10,7 @@ pub enum Icon {
     Run,
     Pause,
     Step,
+    StepBack,
     Reset,
     Sun,
     Moon,
@@ -64,6 +65,11 @@ impl Icon {
             Self::Step => {
                 triangle(0.75);
                 bar(0.78, 0.98);
+            }
+            Self::StepBack => {
+                bar(0.02, 0.22);
+                let corners = vec![at(0.9, 0.0), at(0.25, 0.5), at(0.9, 1.0)];
+                painter.add(Shape::convex_polygon(corners, colour, Stroke::NONE));
             }
             Self::Reset => {
                 // An arc that is open at its upper right, with a tip at its end.

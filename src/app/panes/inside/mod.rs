@@ -9,6 +9,7 @@ use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::cells::{Cells, CellsView, Values};
+use crate::app::widgets::icon::Icon;
 use crate::app::widgets::labels::{explained, mathematics, named};
 use crate::app::widgets::{cells, theme};
 use crate::grid::{AxisTiling, Need, Tiling};
@@ -18,16 +19,17 @@ use crate::solver::{Followed, Inside, Subiterations};
 use eframe::egui::{
     Button, Color32, ComboBox, Label, Rect, RichText, Slider, Stroke, TextStyle, Ui, pos2, vec2,
 };
+use std::ops::Range as Points;
 
 /// Height of the text under the picture, and the largest share of the room that it takes.
-const LINES_ROOM: f32 = 94.0;
+const LINES_ROOM: f32 = 80.0;
 const LINES_SHARE: f32 = 0.45;
 
 /// The stale front, on any of the colours of the values.
 const FRONT: Color32 = Color32::from_rgb(150, 255, 60);
 
 /// Width of the controls beside the slider, and of its number.
-const CONTROLS: f32 = 276.0;
+const CONTROLS: f32 = 232.0;
 const NUMBER: f32 = 58.0;
 
 /// With less width than this, the slider is below the other controls.
@@ -155,22 +157,20 @@ fn ui(
     let lines = Rect::from_min_max(pos2(room.left(), picture.bottom() + 2.0), room.max);
     let mut ui = ui.new_child(eframe::egui::UiBuilder::new().max_rect(lines));
     ui.spacing_mut().item_spacing.y = 2.0;
-    ui.add(Label::new(RichText::new(summary(inside, report, line)).small()).wrap());
-    let point = shown.hover.map_or_else(
-        || {
-            format!(
-                "{} Point at a cell for its value and its update; scroll to zoom until cells show their values.",
-                about_outlines(inside)
-            )
-        },
-        |at| {
-            let cell = describe(inside, report.plan.tiling.x(), at, line);
-            format!("{cell}\n{}", formula::of_cell(inside, report, at))
-        },
-    );
+    let summary = summary(inside, report, line);
     let font = TextStyle::Small.resolve(ui.style());
-    let point = mathematics(&point, font, ui.visuals().weak_text_color());
-    ui.add(Label::new(point).wrap());
+    if let Some(at) = shown.hover {
+        let cell = describe(inside, report.plan.tiling.x(), at, line);
+        let update = formula::of_cell(inside, report, at);
+        let text = mathematics(&format!("{cell}\n{update}"), font, ui.visuals().text_color());
+        ui.add(Label::new(text).wrap());
+        ui.add(Label::new(RichText::new(summary).small().weak()).wrap());
+    } else {
+        ui.add(Label::new(RichText::new(summary).small()).wrap());
+        let text =
+            format!("{} Point at a cell for its update; scroll to zoom.", about_outlines(inside));
+        ui.add(Label::new(RichText::new(text).small().weak()).wrap());
+    }
     shown.hover.and_then(|at| point_of_grid(inside, at, line))
 }
 
@@ -201,11 +201,13 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
             }
         });
         named(response.response, "Quantity inside the cycle").on_hover_text(inside.kind.about());
-        let back = named(ui.add_enabled(at > 0, Button::new("◀")), "Subiteration back");
+        let back =
+            named(ui.add_enabled(at > 0, Button::new(Icon::StepBack.atom())), "Subiteration back");
         if back.on_hover_text("One subiteration back.").clicked() {
             at -= 1;
         }
-        let on = named(ui.add_enabled(at < k, Button::new("▶")), "Subiteration forward");
+        let on =
+            named(ui.add_enabled(at < k, Button::new(Icon::Step.atom())), "Subiteration forward");
         if on.on_hover_text("One subiteration forward.").clicked() {
             at += 1;
         }
@@ -261,41 +263,43 @@ fn borders(ui: &Ui, shown: &CellsView, inside: &Inside, tiling: &AxisTiling) {
     }
 }
 
-/// Outlines the points that the stale front has not reached: in 2D those of the subiteration, in 1D those of
-/// every row. Nothing is outlined where no point is left.
+/// Draws the stale front: in 2D around the points that it has not reached in the subiteration, in 1D through all
+/// subiterations. Nothing is drawn where no point is left.
 fn front(ui: &Ui, shown: &CellsView, inside: &Inside, tiling: &Tiling) {
-    let outline = |columns: [f32; 2], rows: [f32; 2]| {
-        let untouched = Rect::from_min_max(pos2(columns[0], rows[0]), pos2(columns[1], rows[1]));
-        if untouched.is_positive() {
-            cells::frame(ui, shown, untouched, Stroke::new(1.5, FRONT));
-        }
-    };
+    let stroke = Stroke::new(1.5, FRONT);
     // The halo lies before the first point that is computed.
-    let cells = |axis: usize, points: std::ops::Range<usize>| {
+    let cells = |axis: usize, points: Points<usize>| {
         let first = inside.computed[axis].start;
         [points.start, points.end].map(|point| (point + 1).saturating_sub(first) as f32)
     };
     let x = tiling.x();
-    match (inside.tile, tiling.y()) {
-        (Some([across, down]), Some(y)) => outline(
-            cells(0, x.untouched(across, inside.subiteration)),
-            cells(1, y.untouched(down, inside.subiteration)),
-        ),
-        (Some([across, _]), None) => {
-            for sweeps in 0..inside.size[1] {
-                let columns = cells(0, x.untouched(across, sweeps));
-                outline(columns, [sweeps as f32, sweeps as f32 + 1.0]);
+    if let (Some([across, down]), Some(y)) = (inside.tile, tiling.y()) {
+        let columns = cells(0, x.untouched(across, inside.subiteration));
+        let rows = cells(1, y.untouched(down, inside.subiteration));
+        let untouched = Rect::from_min_max(pos2(columns[0], rows[0]), pos2(columns[1], rows[1]));
+        if untouched.is_positive() {
+            cells::frame(ui, shown, untouched, stroke);
+        }
+        return;
+    }
+    let tiles = inside.tile.map_or(0..x.count(), |[across, _]| across..across + 1);
+    for tile in tiles {
+        let most = if inside.tile.is_some() { x.computed(tile) } else { x.owned(tile) };
+        // A step down each side with every row, as long as the sides are apart.
+        let mut sides = [Vec::new(), Vec::new()];
+        for sweeps in 0..inside.size[1] {
+            let untouched = x.untouched(tile, sweeps);
+            let (start, end) = (untouched.start.max(most.start), untouched.end.min(most.end));
+            if start >= end {
+                break;
+            }
+            for (side, column) in sides.iter_mut().zip(cells(0, start..end)) {
+                let row = sweeps as f32;
+                side.extend([pos2(column, row), pos2(column, row + 1.0)]);
             }
         }
-        // Of all tiles only the row of the subiteration, or the picture would be all outlines.
-        (None, _) => {
-            let row = inside.subiteration as f32;
-            for tile in 0..x.count() {
-                let (untouched, owned) = (x.untouched(tile, inside.subiteration), x.owned(tile));
-                let start = untouched.start.max(owned.start);
-                let end = untouched.end.min(owned.end).max(start);
-                outline(cells(0, start..end), [row, row + 1.0]);
-            }
+        for side in sides {
+            cells::line(ui, shown, side, stroke);
         }
     }
 }
@@ -303,13 +307,11 @@ fn front(ui: &Ui, shown: &CellsView, inside: &Inside, tiling: &Tiling) {
 /// What the outlines are.
 fn about_outlines(inside: &Inside) -> &'static str {
     match inside.tile {
-        None => "Green: what the stale front has not reached.",
+        None => "Green: the stale front.",
         Some(_) if inside.owned == inside.computed => {
-            "White: computed, all owned; around it the halo; green: what the stale front has not reached."
+            "White: computed, all owned; green: the stale front."
         }
-        Some(_) => {
-            "White: computed; around it the halo; blue: owned; green: what the stale front has not reached."
-        }
+        Some(_) => "White: computed; blue: owned; green: the stale front.",
     }
 }
 

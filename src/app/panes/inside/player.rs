@@ -17,17 +17,17 @@ const LONGEST_FRAME: f32 = 0.1;
 /// Where the state lies: by what part of a subiteration the play is ahead of what is shown, if it plays.
 const STATE: &str = "player inside a cycle";
 
-/// Draws the button, and moves `at` on while it plays. At the last of `k` subiterations it stops; from there it
+/// Draws the button, and moves `at` on while it plays. At the last of `k` subiterations it ends; from there it
 /// starts again with none.
 pub(super) fn ui(ui: &mut Ui, at: &mut usize, k: usize, shown: Option<&Inside>) {
     let id = Id::unique(STATE);
     let before: Option<f32> = ui.data(|data| data.get_temp(id)).flatten();
-    let (icon, text, name) = match before {
-        Some(_) => (Icon::Pause, "Stop", "Stop subiterations"),
-        None => (Icon::Run, "Play", "Play subiterations"),
+    let (icon, name) = match before {
+        Some(_) => (Icon::Pause, "Pause subiterations"),
+        None => (Icon::Run, "Play subiterations"),
     };
     let can_play = k > 0 && shown.is_some();
-    let button = named(ui.add_enabled(can_play, Button::new((icon.atom(), text))), name);
+    let button = named(ui.add_enabled(can_play, Button::new(icon.atom())), name);
     let button = button.on_hover_text(
         "Play the subiterations one by one: the stale front moves in by one point with each.",
     );
