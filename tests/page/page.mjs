@@ -42,6 +42,9 @@ function opened(address) {
   return { run, view };
 }
 
+// Where the slider of the overlap is: its handle at 0, and a place to the right of it.
+const OVERLAP = [121, 180, 148];
+
 const RUN = `version = 1
 
 [problem]
@@ -87,12 +90,43 @@ async function open(shown) {
 async function copied(page) {
   await page.evaluate(() => navigator.clipboard.writeText(""));
   await page.keyboard.press("Control+Shift+L");
-  const handle = await page.waitForFunction(async () => {
-    const text = await navigator.clipboard.readText();
+  return until("a copied link", async () => {
+    const text = await page.evaluate(() => navigator.clipboard.readText());
     return text.includes("#run=") && text;
   });
-  return handle.jsonValue();
 }
+
+/** The first result that is true. */
+async function until(what, result) {
+  for (const end = Date.now() + PATIENCE; Date.now() < end; ) {
+    const found = await result();
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`${what}: not within ${PATIENCE} ms`);
+}
+
+/** Drops a file on the page. */
+const drop = (page, name, bytes) =>
+  page.evaluate(({ bytes, name }) => {
+    const data = new DataTransfer();
+    data.items.add(new File([Uint8Array.from(bytes)], name));
+    const drop = new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data });
+    document.getElementById("tilescope").dispatchEvent(drop);
+  }, { bytes: [...bytes], name });
+
+/** An array of doubles, rows first, as a file of NumPy. */
+function npy(rows, columns, value) {
+  const header = `{'descr': '<f8', 'fortran_order': False, 'shape': (${rows}, ${columns}), }`;
+  // With the ten bytes before it and a line feed, a multiple of 64.
+  const text = `${header.padEnd(117)}\n`;
+  const start = Buffer.from([0x93, ...Buffer.from("NUMPY"), 1, 0, text.length, 0]);
+  const values = Float64Array.from({ length: rows * columns }, (_, at) => value(at % columns, Math.floor(at / columns)));
+  return Buffer.concat([start, Buffer.from(text), Buffer.from(values.buffer)]);
+}
+
+/** Whether a link's run has this shape, the last axis first. */
+const hasShape = (address, ...shape) => new RegExp(`shape = \\[\\s*${shape.join(",\\s*")},?\\s*\\]`).test(opened(address).run);
 
 /** The cycle that a link shows. */
 const cycle = (address) => Number(/^cycle = (\d+)/m.exec(opened(address).view)?.[1] ?? 0);
@@ -120,15 +154,34 @@ const tests = {
   async "a link opens a run, which goes on, and is copied"() {
     const { page, errors } = await open(link(RUN));
     const first = await copied(page);
-    assert.match(opened(first).run, /shape = \[\s*128,\s*128,?\s*\]/);
-    await page.waitForTimeout(2000);
+    assert.ok(hasShape(first, 128, 128));
+    await until("more cycles", async () => cycle(await copied(page)) > cycle(first));
     const second = await copied(page);
-    assert.ok(cycle(second) > cycle(first), `${cycle(first)}, then ${cycle(second)}`);
     assert.ok((await colours(page, "run")) > 50, "the map has colours");
     const again = await open(`#${second.split("#")[1]}`);
-    await again.page.waitForTimeout(5000);
+    await until("the same cycle", async () => cycle(await copied(again.page)) === cycle(second));
     assert.deepEqual(opened(await copied(again.page)), opened(second));
     assert.deepEqual([...errors, ...again.errors], []);
+  },
+
+  async "the overlap is dragged, and the picture changes"() {
+    const { page, errors } = await open(link(RUN));
+    await page.keyboard.press("Space");
+    const before = await page.screenshot();
+    const [left, right, y] = OVERLAP;
+    await page.mouse.move(left, y);
+    await page.mouse.down();
+    await page.mouse.move(right, y, { steps: 10 });
+    await page.mouse.up();
+    const overlap = /overlap = \[\s*(\d+)/;
+    const dragged = await until("an overlap", async () => {
+      const [, found] = overlap.exec(opened(await copied(page)).run);
+      return Number(found) > 0 && found;
+    });
+    console.log(`   the overlap is ${dragged}`);
+    await colours(page, "dragged");
+    assert.notDeepEqual(await page.screenshot(), before);
+    assert.deepEqual(errors, []);
   },
 
   async "a figure is downloaded, and opens where it is dropped"() {
@@ -136,28 +189,45 @@ const tests = {
     const before = opened(await copied(page)).run;
     await page.keyboard.press("Control+S");
     await page.waitForTimeout(2000);
+    await colours(page, "save");
     const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
     const bytes = await readFile(await download.path());
     assert.equal(bytes.subarray(1, 4).toString(), "PNG");
-    await colours(page, "saved");
     const other = await open(link(RUN.replaceAll("128", "64")));
-    await other.page.evaluate(({ bytes, name }) => {
-      const data = new DataTransfer();
-      data.items.add(new File([Uint8Array.from(bytes)], name));
-      const drop = new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data });
-      document.getElementById("tilescope").dispatchEvent(drop);
-    }, { bytes: [...bytes], name: download.suggestedFilename() });
-    await other.page.waitForTimeout(5000);
-    assert.equal(opened(await copied(other.page)).run, before);
+    await drop(other.page, download.suggestedFilename(), bytes);
+    await until("the dropped run", async () => opened(await copied(other.page)).run === before);
+    await colours(other.page, "dropped");
     assert.deepEqual([...errors, ...other.errors], []);
   },
 
-  async "a lesson begins by its link, and the first start says welcome"() {
-    for (const [shown, name] of [["#lesson=overlap", "lesson"], ["", "welcome"]]) {
-      const { page, errors } = await open(shown);
-      await colours(page, name);
-      assert.deepEqual(errors, []);
-    }
+  async "a dropped array is solved"() {
+    const { page, errors } = await open(link(RUN));
+    await drop(page, "hill.npy", npy(40, 56, (i, j) => Math.sin(i / 9) * Math.cos(j / 7)));
+    const first = await until("its run", async () => {
+      const text = await copied(page);
+      return hasShape(text, 56, 40) && text;
+    });
+    await until("its cycles", async () => cycle(await copied(page)) > cycle(first));
+    await colours(page, "array");
+    assert.deepEqual(errors, []);
+  },
+
+  async "a lesson is walked through"() {
+    const { page, errors } = await open("#lesson=overlap");
+    const done = () => page.evaluate(() => /lessons-done = \[[^\]]*"overlap"/.test(localStorage["tilescope/settings.toml"]));
+    const seen = [];
+    await until("its last step", async () => {
+      await page.waitForTimeout(3000);
+      await colours(page, `lesson-${seen.length}`);
+      const picture = await page.screenshot();
+      assert.ok(!seen.some((other) => other.equals(picture)), "every step shows something else");
+      seen.push(picture);
+      const is_done = await done();
+      await page.keyboard.press("PageDown");
+      return is_done;
+    });
+    assert.ok(seen.length > 2, `${seen.length} steps`);
+    assert.deepEqual(errors, []);
   },
 
   async "every bit is that of a desktop"() {

@@ -41,7 +41,7 @@ impl Explorer {
             });
             match opened {
                 Ok(opened) => {
-                    (self.welcome, self.waits_for_welcome) = (false, false);
+                    self.end_welcome();
                     self.show_opened(opened);
                 }
                 Err(why) => self.toasts.error(why),
@@ -74,6 +74,17 @@ mod tests {
         assert_eq!(*second.session.spec, run);
         assert_eq!(second.session.view.field, FieldKind::Solution);
         assert_eq!(second.opened_again(&context), opened);
+    }
+
+    #[test]
+    fn a_link_is_followed_at_full_speed_where_nobody_was_welcomed_yet() {
+        let context = egui::Context::default();
+        let mut explorer = Explorer::new(&context, None).unwrap();
+        (explorer.welcome, explorer.waits_for_welcome) = (true, true);
+        (explorer.session.running, explorer.session.pace) = (false, Some(30.0));
+        let opened = Opened { run: RunSpec::default(), view: None };
+        explorer.follow_link(&format!("{RUN}{}", link_text(&opened)));
+        assert!(explorer.session.running && explorer.session.pace.is_none() && !explorer.welcome);
     }
 
     #[test]
