@@ -1,39 +1,13 @@
-// The page in a real browser: the folder $DIST, which .ci/web builds, in headless Chromium ($CHROMIUM). Pictures of it go
-// to $PICTURES, if that is set.
+// Tests of the page in a real browser. Pictures of it go to $PICTURES, if that is set: to pictures/ beside this file those
+// that are compared with what is there.
 
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { chromium } from "playwright-core";
+import { inflateRawSync } from "node:zlib";
+import { PATIENCE, begin, close, link, open } from "./browser.mjs";
 
 const here = import.meta.dirname;
-const dist = process.env.DIST;
-const kinds = { html: "text/html", js: "text/javascript", wasm: "application/wasm", png: "image/png" };
-
-// Milliseconds in which something must happen, on a slow machine without a GPU.
-const PATIENCE = 120_000;
-
-/** Serves dist/ on a port of its own. */
-async function serve() {
-  const server = createServer(async (request, response) => {
-    const path = new URL(request.url, "http://page").pathname;
-    const name = path === "/" ? "index.html" : path.slice(1);
-    try {
-      const body = await readFile(join(dist, name));
-      response.writeHead(200, { "content-type": kinds[name.split(".").pop()] ?? "text/plain" });
-      response.end(body);
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { server, address: `http://127.0.0.1:${server.address().port}/` };
-}
-
-/** The text of a link that opens a run. */
-const link = (run) => `#run=${deflateRawSync(run).toString("base64url")}`;
 
 /** What a link holds: the descriptions of the run and of the view. */
 function opened(address) {
@@ -61,30 +35,6 @@ overlap = [0]
 rule = "residual"
 max_cycles = 100000
 `;
-
-const { server, address } = await serve();
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM,
-  args: [
-    "--disable-background-networking", "--disable-component-update", "--disable-quic", "--disable-sync",
-    "--enable-unsafe-swiftshader", "--no-first-run", "--no-sandbox", "--use-angle=swiftshader", "--use-gl=angle",
-  ],
-});
-const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-context.setDefaultTimeout(PATIENCE);
-
-/** A page that shows what a link says, and the errors that it had. */
-async function open(shown) {
-  const page = await context.newPage();
-  const errors = [];
-  page.on("pageerror", (error) => errors.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-  await page.goto(address + shown);
-  await page.waitForFunction(() => document.getElementById("message").textContent === "");
-  await page.waitForTimeout(1000);
-  return { page, errors };
-}
 
 /** The link that the page copies. */
 async function copied(page) {
@@ -131,23 +81,51 @@ const hasShape = (address, ...shape) => new RegExp(`shape = \\[\\s*${shape.join(
 /** The cycle that a link shows. */
 const cycle = (address) => Number(/^cycle = (\d+)/m.exec(opened(address).view)?.[1] ?? 0);
 
-/** How many colours a picture of the page has in its middle, where the map is. */
-async function colours(page, name) {
+/** A picture of the page, which is also kept. */
+async function picture(page, name) {
   const path = process.env.PICTURES && join(process.env.PICTURES, `${name}.png`);
-  const picture = (await page.screenshot({ path })).toString("base64");
-  return page.evaluate(async (picture) => {
-    const bytes = Uint8Array.from(atob(picture), (character) => character.charCodeAt(0));
-    const bitmap = await createImageBitmap(new Blob([bytes]));
-    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
-    canvas.drawImage(bitmap, 0, 0);
-    const [x, y] = [bitmap.width / 4, bitmap.height / 4];
-    const { data } = canvas.getImageData(x, y, 2 * x, 2 * y);
+  return page.screenshot({ path });
+}
+
+/** Draws pictures in the page, and returns what `of` says about their points: numbers of 0 … 255, four for each. */
+const points = (page, pictures, of) =>
+  page.evaluate(async ({ pictures, of }) => {
+    const decoded = pictures.map(async (picture) => {
+      const bytes = Uint8Array.from(atob(picture), (character) => character.charCodeAt(0));
+      const bitmap = await createImageBitmap(new Blob([bytes]));
+      const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+      canvas.drawImage(bitmap, 0, 0);
+      return canvas.getImageData(0, 0, bitmap.width, bitmap.height).data;
+    });
+    return new Function(`return ${of}`)()(...(await Promise.all(decoded)));
+  }, { pictures: pictures.map((picture) => picture.toString("base64")), of: String(of) });
+
+/** How many colours a picture of the page has. */
+const colours = async (page, name) =>
+  points(page, [await picture(page, name)], (data) => {
     const seen = new Set();
     for (let at = 0; at < data.length; at += 4) {
       seen.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
     }
     return seen.size;
-  }, picture);
+  });
+
+/** The share of points in which two pictures differ by more than antialiasing and rounded colours do. */
+const difference = (page, one, other) =>
+  points(page, [one, other], (one, other) => {
+    let different = Math.abs(one.length - other.length);
+    for (let at = 0; at < one.length; at += 4) {
+      const by = [0, 1, 2].map((channel) => Math.abs(one[at + channel] - other[at + channel]));
+      different += Math.max(...by) > 32 ? 4 : 0;
+    }
+    return different / one.length;
+  });
+
+/** Compares the page with a picture of it that was looked at. */
+async function looks(page, name) {
+  const now = await picture(page, name);
+  const share = await difference(page, now, await readFile(join(here, "pictures", `${name}.png`)));
+  assert.ok(share < 0.01, `${name}: ${(100 * share).toFixed(1)} % of the points differ`);
 }
 
 const tests = {
@@ -179,8 +157,7 @@ const tests = {
       return Number(found) > 0 && found;
     });
     console.log(`   the overlap is ${dragged}`);
-    await colours(page, "dragged");
-    assert.notDeepEqual(await page.screenshot(), before);
+    assert.ok((await difference(page, before, await picture(page, "dragged"))) > 0.02);
     assert.deepEqual(errors, []);
   },
 
@@ -189,14 +166,14 @@ const tests = {
     const before = opened(await copied(page)).run;
     await page.keyboard.press("Control+S");
     await page.waitForTimeout(2000);
-    await colours(page, "save");
+    await picture(page, "save");
     const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
     const bytes = await readFile(await download.path());
     assert.equal(bytes.subarray(1, 4).toString(), "PNG");
     const other = await open(link(RUN.replaceAll("128", "64")));
     await drop(other.page, download.suggestedFilename(), bytes);
     await until("the dropped run", async () => opened(await copied(other.page)).run === before);
-    await colours(other.page, "dropped");
+    await picture(other.page, "dropped");
     assert.deepEqual([...errors, ...other.errors], []);
   },
 
@@ -208,7 +185,7 @@ const tests = {
       return hasShape(text, 56, 40) && text;
     });
     await until("its cycles", async () => cycle(await copied(page)) > cycle(first));
-    await colours(page, "array");
+    await picture(page, "array");
     assert.deepEqual(errors, []);
   },
 
@@ -218,16 +195,24 @@ const tests = {
     const seen = [];
     await until("its last step", async () => {
       await page.waitForTimeout(3000);
-      await colours(page, `lesson-${seen.length}`);
-      const picture = await page.screenshot();
-      assert.ok(!seen.some((other) => other.equals(picture)), "every step shows something else");
-      seen.push(picture);
+      const step = await picture(page, `lesson-${seen.length}`);
+      assert.ok(!seen.some((other) => other.equals(step)), "every step shows something else");
+      seen.push(step);
       const is_done = await done();
       await page.keyboard.press("PageDown");
       return is_done;
     });
     assert.ok(seen.length > 2, `${seen.length} steps`);
     assert.deepEqual(errors, []);
+  },
+
+  async "the first start says welcome, and a lesson looks as it did"() {
+    for (const [shown, name] of [["", "welcome"], ["#lesson=overlap", "lesson"]]) {
+      const { page, errors } = await open(shown);
+      await page.waitForTimeout(3000);
+      await looks(page, name);
+      assert.deepEqual(errors, []);
+    }
   },
 
   async "every bit is that of a desktop"() {
@@ -250,6 +235,7 @@ const tests = {
 let failed = 0;
 for (const [name, test] of Object.entries(tests)) {
   try {
+    await begin();
     await test();
     console.log(`ok: ${name}`);
   } catch (error) {
@@ -257,6 +243,5 @@ for (const [name, test] of Object.entries(tests)) {
     console.log(`FAILED: ${name}\n${error.stack}`);
   }
 }
-await browser.close();
-server.close();
+await close();
 process.exit(failed === 0 ? 0 : 1);

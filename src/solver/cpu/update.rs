@@ -60,9 +60,10 @@ impl<R: Real, const DIM: usize> Update<R> for ExactProducts<R, DIM> {
     #[inline(always)]
     fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R, _: [R; MOST_WEIGHTS]) -> R {
         let sum = sum::<R, DIM>(x, y, z);
-        let product = self.0 * sum;
-        // A product that underflows to −0 stays −0 when it is fused with 0.
-        if g == R::default() && sum != R::default() { product } else { product + g }
+        let (product, zero) = (self.0 * sum, R::default());
+        let added = product + g;
+        // A product that underflows to −0 stays −0 when it is fused with 0. With `&&` there would be no vectors.
+        if (g == zero) & (sum != zero) { product } else { added }
     }
 }
 
