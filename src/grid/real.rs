@@ -19,6 +19,8 @@ pub trait Real:
 {
     /// Which of the two it is.
     const PRECISION: Precision;
+    /// The smallest size beside which all that is smaller than normal is lost in rounding, with some room.
+    const FAR_FROM_ZERO: f64;
     /// The nearest value of this type.
     fn from_f64(value: f64) -> Self;
     /// The same value in `f64`, exactly.
@@ -31,6 +33,7 @@ macro_rules! real {
     ($type:ty, $precision:expr) => {
         impl Real for $type {
             const PRECISION: Precision = $precision;
+            const FAR_FROM_ZERO: f64 = (<$type>::MIN_POSITIVE / <$type>::EPSILON * 8.0) as f64;
             #[inline(always)]
             #[allow(clippy::cast_possible_truncation)]
             fn from_f64(value: f64) -> Self {

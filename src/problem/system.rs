@@ -129,6 +129,9 @@ pub struct System<R> {
     /// The diagonal d: a residual is d times a Jacobi update. 1 where rows differ: [`RowArrays`] have their
     /// diagonals.
     pub diagonal: f64,
+    /// Whether the one weight is a power of two, and every g is 0 or so far from 0 that what underflows in a product
+    /// with it does not count beside g: multiplied and then added, it rounds as in a fused multiply-add.
+    pub has_exact_products: bool,
     /// The right-hand side over the diagonal; its boundary is zero and never read.
     pub g: Field<R>,
     /// The rows of the points, where they differ.
@@ -181,12 +184,10 @@ impl<R: Real> System<R> {
     pub fn new(problem: &Problem, stencil: &Stencil) -> Self {
         let Problem { shape, rhs, .. } = problem;
         let d = stencil.d;
-        Self {
-            weights: stencil.weights(shape.dim()),
-            diagonal: d,
-            g: Field::from_fn(*shape, |i, row| R::from_f64(rhs.at(shape.nx(), i, row) / d)),
-            rows: None,
-        }
+        let weights = stencil.weights(shape.dim());
+        let g = Field::from_fn(*shape, |i, row| R::from_f64(rhs.at(shape.nx(), i, row) / d));
+        let has_exact_products = has_exact_products(&weights, &g);
+        Self { weights, diagonal: d, has_exact_products, g, rows: None }
     }
 
     /// Divides every row of a matrix whose rows differ, that of the problem, by its diagonal, once.
@@ -196,6 +197,7 @@ impl<R: Real> System<R> {
         Self {
             weights: Weights::PerPoint,
             diagonal: 1.0,
+            has_exact_products: false,
             g: Field::from_fn(*shape, g),
             rows: Some(RowArrays::new(shape, rows)),
         }
@@ -208,6 +210,7 @@ impl<R: Real> System<R> {
         Self {
             weights: self.weights,
             diagonal: self.diagonal,
+            has_exact_products: self.has_exact_products,
             g: self.g.planes(planes.clone()),
             rows: self.rows.as_ref().map(of_rows),
         }
@@ -217,6 +220,22 @@ impl<R: Real> System<R> {
     pub fn shape(&self) -> &Shape {
         self.g.shape()
     }
+}
+
+/// Bits of an f64 before its digits: the sign and the exponent.
+const EXPONENT_BITS: u32 = 12;
+
+/// See [`System::has_exact_products`].
+fn has_exact_products<R: Real>(weights: &Weights<R>, g: &Field<R>) -> bool {
+    let Weights::Isotropic(weight) = weights else { return false };
+    let size = weight.to_f64().abs();
+    // The size of a power of two has no digits behind its first one; a larger one than 1 might overflow.
+    let is_power = size.is_normal() && size.to_bits() << EXPONENT_BITS == 0 && size <= 1.0;
+    let counts = |g: &R| {
+        let size = g.to_f64().abs();
+        size == 0.0 || size >= R::FAR_FROM_ZERO
+    };
+    is_power && g.as_slice().iter().all(counts)
 }
 
 impl Problem {
@@ -266,5 +285,32 @@ impl Problem {
             }
         }
         field
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Stencil;
+
+    fn has_exact_products<R: Real>(shape: Shape, rhs: f64) -> bool {
+        let [rhs, initial_guess] = [rhs, 0.0].map(Source::Constant);
+        let (stencil, boundary) = (Stencil::poisson(&shape), Boundary::default());
+        let operator = Operator::from(stencil);
+        let problem = Problem { shape, operator, rhs, initial_guess, boundary };
+        System::<R>::new(&problem, &stencil).has_exact_products
+    }
+
+    #[test]
+    fn a_weight_of_a_quarter_has_exact_products_and_a_sixth_has_not() {
+        let [square, oblong] = [8, 9].map(|ny| Shape::grid_2d(8, ny).unwrap());
+        let cube = Shape::grid_3d(4, 4, 4).unwrap();
+        assert!(has_exact_products::<f64>(square, 1.0) && has_exact_products::<f32>(square, 0.0));
+        assert!(!has_exact_products::<f64>(oblong, 1.0), "its weights differ");
+        assert!(!has_exact_products::<f64>(cube, 1.0));
+        assert!(!has_exact_products::<f64>(square, 1e-300), "so near to 0 digits are lost");
+        assert!(
+            !has_exact_products::<f32>(square, 1e-30) && has_exact_products::<f64>(square, 1e-30)
+        );
     }
 }

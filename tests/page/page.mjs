@@ -1,39 +1,13 @@
-// The page in a real browser: the folder $DIST, which .ci/web builds, in headless Chromium ($CHROMIUM). Pictures of it go
-// to $PICTURES, if that is set.
+// Tests of the page in a real browser. Pictures of it go to $PICTURES, if that is set; those in pictures/ beside this file
+// are compared with the page.
 
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { chromium } from "playwright-core";
+import { inflateRawSync } from "node:zlib";
+import { PATIENCE, begin, close, link, open } from "./browser.mjs";
 
 const here = import.meta.dirname;
-const dist = process.env.DIST;
-const kinds = { html: "text/html", js: "text/javascript", wasm: "application/wasm", png: "image/png" };
-
-// Milliseconds in which something must happen, on a slow machine without a GPU.
-const PATIENCE = 120_000;
-
-/** Serves dist/ on a port of its own. */
-async function serve() {
-  const server = createServer(async (request, response) => {
-    const path = new URL(request.url, "http://page").pathname;
-    const name = path === "/" ? "index.html" : path.slice(1);
-    try {
-      const body = await readFile(join(dist, name));
-      response.writeHead(200, { "content-type": kinds[name.split(".").pop()] ?? "text/plain" });
-      response.end(body);
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { server, address: `http://127.0.0.1:${server.address().port}/` };
-}
-
-/** The text of a link that opens a run. */
-const link = (run) => `#run=${deflateRawSync(run).toString("base64url")}`;
 
 /** What a link holds: the descriptions of the run and of the view. */
 function opened(address) {
@@ -41,6 +15,9 @@ function opened(address) {
   const [run, view] = inflateRawSync(packed).toString().split("\0");
   return { run, view };
 }
+
+// Where the slider of the overlap is: its handle at 0, and a place to the right of it.
+const OVERLAP = [121, 180, 148];
 
 const RUN = `version = 1
 
@@ -59,76 +36,128 @@ rule = "residual"
 max_cycles = 100000
 `;
 
-const { server, address } = await serve();
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM,
-  args: [
-    "--disable-background-networking", "--disable-component-update", "--disable-quic", "--disable-sync",
-    "--enable-unsafe-swiftshader", "--no-first-run", "--no-sandbox", "--use-angle=swiftshader", "--use-gl=angle",
-  ],
-});
-const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-context.setDefaultTimeout(PATIENCE);
-
-/** A page that shows what a link says, and the errors that it had. */
-async function open(shown) {
-  const page = await context.newPage();
-  const errors = [];
-  page.on("pageerror", (error) => errors.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-  await page.goto(address + shown);
-  await page.waitForFunction(() => document.getElementById("message").textContent === "");
-  await page.waitForTimeout(1000);
-  return { page, errors };
-}
-
 /** The link that the page copies. */
 async function copied(page) {
   await page.evaluate(() => navigator.clipboard.writeText(""));
   await page.keyboard.press("Control+Shift+L");
-  const handle = await page.waitForFunction(async () => {
-    const text = await navigator.clipboard.readText();
+  return until("a copied link", async () => {
+    const text = await page.evaluate(() => navigator.clipboard.readText());
     return text.includes("#run=") && text;
   });
-  return handle.jsonValue();
 }
+
+/** The first result that is true. */
+async function until(what, result) {
+  for (const end = Date.now() + PATIENCE; Date.now() < end; ) {
+    const found = await result();
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`${what}: not within ${PATIENCE} ms`);
+}
+
+/** Drops a file on the page. */
+const drop = (page, name, bytes) =>
+  page.evaluate(({ bytes, name }) => {
+    const data = new DataTransfer();
+    data.items.add(new File([Uint8Array.from(bytes)], name));
+    const drop = new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data });
+    document.getElementById("tilescope").dispatchEvent(drop);
+  }, { bytes: [...bytes], name });
+
+/** An array of doubles, rows first, as a file of NumPy. */
+function npy(rows, columns, value) {
+  const header = `{'descr': '<f8', 'fortran_order': False, 'shape': (${rows}, ${columns}), }`;
+  // With the ten bytes before it and a line feed, a multiple of 64.
+  const text = `${header.padEnd(117)}\n`;
+  const start = Buffer.from([0x93, ...Buffer.from("NUMPY"), 1, 0, text.length, 0]);
+  const values = Float64Array.from({ length: rows * columns }, (_, at) => value(at % columns, Math.floor(at / columns)));
+  return Buffer.concat([start, Buffer.from(text), Buffer.from(values.buffer)]);
+}
+
+/** Whether a link's run has this shape, the last axis first. */
+const hasShape = (address, ...shape) => new RegExp(`shape = \\[\\s*${shape.join(",\\s*")},?\\s*\\]`).test(opened(address).run);
 
 /** The cycle that a link shows. */
 const cycle = (address) => Number(/^cycle = (\d+)/m.exec(opened(address).view)?.[1] ?? 0);
 
-/** How many colours a picture of the page has in its middle, where the map is. */
-async function colours(page, name) {
+/** A picture of the page, which is also kept. */
+async function picture(page, name) {
   const path = process.env.PICTURES && join(process.env.PICTURES, `${name}.png`);
-  const picture = (await page.screenshot({ path })).toString("base64");
-  return page.evaluate(async (picture) => {
-    const bytes = Uint8Array.from(atob(picture), (character) => character.charCodeAt(0));
-    const bitmap = await createImageBitmap(new Blob([bytes]));
-    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
-    canvas.drawImage(bitmap, 0, 0);
-    const [x, y] = [bitmap.width / 4, bitmap.height / 4];
-    const { data } = canvas.getImageData(x, y, 2 * x, 2 * y);
+  return page.screenshot({ path });
+}
+
+/** Draws pictures in the page, and returns what `of` says about their points: numbers of 0 … 255, four for each. */
+const points = (page, pictures, of) =>
+  page.evaluate(async ({ pictures, of }) => {
+    const decoded = pictures.map(async (picture) => {
+      const bytes = Uint8Array.from(atob(picture), (character) => character.charCodeAt(0));
+      const bitmap = await createImageBitmap(new Blob([bytes]));
+      const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+      canvas.drawImage(bitmap, 0, 0);
+      return canvas.getImageData(0, 0, bitmap.width, bitmap.height).data;
+    });
+    return new Function(`return ${of}`)()(...(await Promise.all(decoded)));
+  }, { pictures: pictures.map((picture) => picture.toString("base64")), of: String(of) });
+
+/** How many colours a picture of the page has. */
+const colours = async (page, name) =>
+  points(page, [await picture(page, name)], (data) => {
     const seen = new Set();
     for (let at = 0; at < data.length; at += 4) {
       seen.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
     }
     return seen.size;
-  }, picture);
+  });
+
+/** The share of points in which two pictures differ by more than antialiasing and rounded colours do. */
+const difference = (page, one, other) =>
+  points(page, [one, other], (one, other) => {
+    let different = Math.abs(one.length - other.length);
+    for (let at = 0; at < one.length; at += 4) {
+      const by = [0, 1, 2].map((channel) => Math.abs(one[at + channel] - other[at + channel]));
+      different += Math.max(...by) > 32 ? 4 : 0;
+    }
+    return different / one.length;
+  });
+
+/** Waits until the page looks like a picture of it that somebody has looked at. */
+async function looks(page, name) {
+  const known = await readFile(join(here, "pictures", `${name}.png`));
+  await until(`the picture ${name}`, async () => (await difference(page, await picture(page, name), known)) < 0.01);
 }
 
 const tests = {
   async "a link opens a run, which goes on, and is copied"() {
     const { page, errors } = await open(link(RUN));
     const first = await copied(page);
-    assert.match(opened(first).run, /shape = \[\s*128,\s*128,?\s*\]/);
-    await page.waitForTimeout(2000);
+    assert.ok(hasShape(first, 128, 128));
+    await until("more cycles", async () => cycle(await copied(page)) > cycle(first));
     const second = await copied(page);
-    assert.ok(cycle(second) > cycle(first), `${cycle(first)}, then ${cycle(second)}`);
     assert.ok((await colours(page, "run")) > 50, "the map has colours");
     const again = await open(`#${second.split("#")[1]}`);
-    await again.page.waitForTimeout(5000);
+    await until("the same cycle", async () => cycle(await copied(again.page)) === cycle(second));
     assert.deepEqual(opened(await copied(again.page)), opened(second));
     assert.deepEqual([...errors, ...again.errors], []);
+  },
+
+  async "the overlap is dragged, and the picture changes"() {
+    const { page, errors } = await open(link(RUN));
+    await page.keyboard.press("Space");
+    const before = await page.screenshot();
+    const [left, right, y] = OVERLAP;
+    await page.mouse.move(left, y);
+    await page.mouse.down();
+    await page.mouse.move(right, y, { steps: 10 });
+    await page.mouse.up();
+    const overlap = /overlap = \[\s*(\d+)/;
+    const dragged = await until("an overlap", async () => {
+      const [, found] = overlap.exec(opened(await copied(page)).run);
+      return Number(found) > 0 && found;
+    });
+    console.log(`   the overlap is ${dragged}`);
+    assert.ok((await difference(page, before, await picture(page, "dragged"))) > 0.02);
+    assert.deepEqual(errors, []);
   },
 
   async "a figure is downloaded, and opens where it is dropped"() {
@@ -136,26 +165,50 @@ const tests = {
     const before = opened(await copied(page)).run;
     await page.keyboard.press("Control+S");
     await page.waitForTimeout(2000);
+    await picture(page, "save");
     const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
     const bytes = await readFile(await download.path());
     assert.equal(bytes.subarray(1, 4).toString(), "PNG");
-    await colours(page, "saved");
     const other = await open(link(RUN.replaceAll("128", "64")));
-    await other.page.evaluate(({ bytes, name }) => {
-      const data = new DataTransfer();
-      data.items.add(new File([Uint8Array.from(bytes)], name));
-      const drop = new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data });
-      document.getElementById("tilescope").dispatchEvent(drop);
-    }, { bytes: [...bytes], name: download.suggestedFilename() });
-    await other.page.waitForTimeout(5000);
-    assert.equal(opened(await copied(other.page)).run, before);
+    await drop(other.page, download.suggestedFilename(), bytes);
+    await until("the dropped run", async () => opened(await copied(other.page)).run === before);
+    await picture(other.page, "dropped");
     assert.deepEqual([...errors, ...other.errors], []);
   },
 
-  async "a lesson begins by its link, and the first start says welcome"() {
-    for (const [shown, name] of [["#lesson=overlap", "lesson"], ["", "welcome"]]) {
+  async "a dropped array is solved"() {
+    const { page, errors } = await open(link(RUN));
+    await drop(page, "hill.npy", npy(40, 56, (i, j) => Math.sin(i / 9) * Math.cos(j / 7)));
+    const first = await until("its run", async () => {
+      const text = await copied(page);
+      return hasShape(text, 56, 40) && text;
+    });
+    await until("its cycles", async () => cycle(await copied(page)) > cycle(first));
+    await picture(page, "array");
+    assert.deepEqual(errors, []);
+  },
+
+  async "a lesson is walked through"() {
+    const { page, errors } = await open("#lesson=overlap");
+    const done = () => page.evaluate(() => /lessons-done = \[[^\]]*"overlap"/.test(localStorage["tilescope/settings.toml"]));
+    const seen = [];
+    await until("its last step", async () => {
+      await page.waitForTimeout(3000);
+      const step = await picture(page, `lesson-${seen.length}`);
+      assert.ok(!seen.some((other) => other.equals(step)), "every step shows something else");
+      seen.push(step);
+      const is_done = await done();
+      await page.keyboard.press("PageDown");
+      return is_done;
+    });
+    assert.ok(seen.length > 2, `${seen.length} steps`);
+    assert.deepEqual(errors, []);
+  },
+
+  async "the first start says welcome, and a lesson looks as it did"() {
+    for (const [shown, name] of [["", "welcome"], ["#lesson=overlap", "lesson"]]) {
       const { page, errors } = await open(shown);
-      await colours(page, name);
+      await looks(page, name);
       assert.deepEqual(errors, []);
     }
   },
@@ -180,6 +233,7 @@ const tests = {
 let failed = 0;
 for (const [name, test] of Object.entries(tests)) {
   try {
+    await begin();
     await test();
     console.log(`ok: ${name}`);
   } catch (error) {
@@ -187,6 +241,5 @@ for (const [name, test] of Object.entries(tests)) {
     console.log(`FAILED: ${name}\n${error.stack}`);
   }
 }
-await browser.close();
-server.close();
+await close();
 process.exit(failed === 0 ? 0 : 1);

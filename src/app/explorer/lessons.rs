@@ -70,10 +70,8 @@ impl Explorer {
     /// Begins a lesson, at the step where it was left before.
     pub(super) fn begin_lesson(&mut self, lesson: Arc<Lesson>) {
         self.leave_lesson();
-        (self.is_lesson_list, self.welcome) = (false, false);
-        if std::mem::take(&mut self.waits_for_welcome) {
-            (self.session.running, self.session.pace) = (true, None);
-        }
+        self.is_lesson_list = false;
+        self.end_welcome();
         let step = self.lessons_begun.get(&lesson.name).copied().unwrap_or(0);
         let presenting = self.scale.presenting;
         let panes = Panes::of_lesson(&[], presenting);

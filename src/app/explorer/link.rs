@@ -33,20 +33,22 @@ impl Explorer {
 
     /// Opens what a link shows. What cannot be opened is said; a link that shows nothing opens nothing.
     pub fn follow_link(&mut self, shown: &str) {
-        if let Some(text) = shown.strip_prefix(RUN) {
+        let (run, lesson) = (shown.strip_prefix(RUN), shown.strip_prefix(LESSON));
+        if run.is_some() || lesson.is_some() {
+            // It would hide what is said.
+            self.end_welcome();
+        }
+        if let Some(text) = run {
             let opened = read_link(text).map_err(|error| error.to_string()).and_then(|opened| {
                 // Checked before it replaces the current run.
                 Planner::default().plan(&opened.run).map_err(|error| error.to_string())?;
                 Ok(opened)
             });
             match opened {
-                Ok(opened) => {
-                    (self.welcome, self.waits_for_welcome) = (false, false);
-                    self.show_opened(opened);
-                }
+                Ok(opened) => self.show_opened(opened),
                 Err(why) => self.toasts.error(why),
             }
-        } else if let Some(name) = shown.strip_prefix(LESSON) {
+        } else if let Some(name) = lesson {
             match lesson_named(name) {
                 Some(lesson) => self.begin_lesson(lesson),
                 None => self.toasts.error(format!("There is no lesson {name}.")),
@@ -74,6 +76,20 @@ mod tests {
         assert_eq!(*second.session.spec, run);
         assert_eq!(second.session.view.field, FieldKind::Solution);
         assert_eq!(second.opened_again(&context), opened);
+    }
+
+    #[test]
+    fn a_link_takes_the_place_of_the_welcome() {
+        let context = egui::Context::default();
+        let text = link_text(&Opened { run: RunSpec::default(), view: None });
+        for shown in [format!("{RUN}{text}"), format!("{RUN}damaged")] {
+            let mut explorer = Explorer::new(&context, None).unwrap();
+            (explorer.welcome, explorer.waits_for_welcome) = (true, true);
+            (explorer.session.running, explorer.session.pace) = (false, Some(30.0));
+            explorer.follow_link(&shown);
+            assert!(explorer.session.running && explorer.session.pace.is_none(), "{shown}");
+            assert!(!explorer.welcome, "{shown}");
+        }
     }
 
     #[test]

@@ -165,10 +165,7 @@ impl Explorer {
         explorer.restore_settings(context);
         if let Some(opened) = start {
             // A start with a file needs no examples.
-            explorer.welcome = false;
-            if std::mem::take(&mut explorer.waits_for_welcome) {
-                (explorer.session.running, explorer.session.pace) = (true, None);
-            }
+            explorer.end_welcome();
             explorer.show_opened(opened);
         }
         Ok(explorer)

@@ -47,6 +47,14 @@ impl Explorer {
         }
     }
 
+    /// Closes the welcome dialog for something else than the run that waits for it, which is not slowed down.
+    pub(super) fn end_welcome(&mut self) {
+        self.welcome = false;
+        if std::mem::take(&mut self.waits_for_welcome) {
+            (self.session.running, self.session.pace) = (true, None);
+        }
+    }
+
     /// Writes changed settings, after a short delay.
     pub(super) fn save_settings(&mut self, context: &egui::Context) {
         if !self.settings_file.is_kept() {

@@ -44,7 +44,7 @@ impl<R: Real> Task for Band<'_, R> {
     type Output = PartialNorms;
     #[inline(always)]
     fn run(self) -> PartialNorms {
-        with_damped_update(&self.system.weights, self.system.shape().dim(), self.omega, self)
+        with_damped_update(self.system, self.omega, self)
     }
 }
 

@@ -96,8 +96,7 @@ impl<R: Real> Task for Work<'_, R> {
     type Output = PartialNorms;
     #[inline(always)]
     fn run(self) -> PartialNorms {
-        let system = self.patch.system;
-        with_damped_update(&system.weights, system.shape().dim(), self.omega, self)
+        with_damped_update(self.patch.system, self.omega, self)
     }
 }
 

@@ -56,7 +56,7 @@ impl<R: Real> Task for SweepChange<'_, R> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        with_update(&self.system.weights, self.solver.problem.shape.dim(), self);
+        with_update(self.system, self);
     }
 }
 

@@ -24,6 +24,9 @@ pub(super) const MOST_WEIGHTS: usize = 4;
 
 #[derive(Clone, Copy)]
 pub(super) struct Isotropic<R, const DIM: usize>(R);
+/// As `Isotropic`, for a system that has exact products, without fused multiply-adds.
+#[derive(Clone, Copy)]
+pub(super) struct ExactProducts<R, const DIM: usize>(R);
 #[derive(Clone, Copy)]
 pub(super) struct PerAxis<R, const DIM: usize>([R; 3]);
 #[derive(Clone, Copy)]
@@ -31,18 +34,36 @@ pub(super) struct General<R, const DIM: usize>([[R; 2]; 3]);
 #[derive(Clone, Copy)]
 pub(super) struct PerPoint<const DIM: usize>;
 
+/// The sum of all neighbours.
+#[inline(always)]
+fn sum<R: Real, const DIM: usize>(x: [R; 2], y: [R; 2], z: [R; 2]) -> R {
+    let mut sum = x[0] + x[1];
+    if DIM > 1 {
+        sum = sum + (y[0] + y[1]);
+    }
+    if DIM > 2 {
+        sum = sum + (z[0] + z[1]);
+    }
+    sum
+}
+
 impl<R: Real, const DIM: usize> Update<R> for Isotropic<R, DIM> {
     const DIM: usize = DIM;
     #[inline(always)]
     fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R, _: [R; MOST_WEIGHTS]) -> R {
-        let mut sum = x[0] + x[1];
-        if DIM > 1 {
-            sum = sum + (y[0] + y[1]);
-        }
-        if DIM > 2 {
-            sum = sum + (z[0] + z[1]);
-        }
-        self.0.fma(sum, g)
+        self.0.fma(sum::<R, DIM>(x, y, z), g)
+    }
+}
+
+impl<R: Real, const DIM: usize> Update<R> for ExactProducts<R, DIM> {
+    const DIM: usize = DIM;
+    #[inline(always)]
+    fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R, _: [R; MOST_WEIGHTS]) -> R {
+        let sum = sum::<R, DIM>(x, y, z);
+        let (product, zero) = (self.0 * sum, R::default());
+        let added = product + g;
+        // A product that underflows to −0 stays −0 when it is fused with 0. With `&&` there would be no vectors.
+        if (g == zero) & (sum != zero) { product } else { added }
     }
 }
 
@@ -121,19 +142,21 @@ impl<R: Real, W: WithUpdate<R>> WithUpdate<R> for WithDamping<R, W> {
     }
 }
 
+/// Whether fused multiply-adds are computed in software at every level of the target: they then take most of a sweep.
+const IS_FUSED_IN_SOFTWARE: bool = cfg!(target_arch = "wasm32");
+
 /// Passes `work` the update of damped Jacobi. Without damping it is that of [`with_update`], which is
 /// compiled apart, so that it costs nothing.
 #[inline(always)]
 pub(super) fn with_damped_update<R: Real, W: WithUpdate<R>>(
-    weights: &Weights<R>,
-    dim: usize,
+    system: &System<R>,
     omega: R,
     work: W,
 ) -> W::Output {
     if omega == R::from_f64(1.0) {
-        with_update(weights, dim, work)
+        with_update(system, work)
     } else {
-        with_update(weights, dim, WithDamping { omega, work })
+        with_update(system, WithDamping { omega, work })
     }
 }
 
@@ -143,14 +166,21 @@ pub(super) trait WithUpdate<R> {
     fn with<U: Update<R>>(self, update: U) -> Self::Output;
 }
 
-/// Passes `work` the update that these weights stand for on a grid of `dim` axes.
+/// Passes `work` the update that the weights of a system stand for.
 #[inline(always)]
-pub(super) fn with_update<R: Real, W: WithUpdate<R>>(
-    weights: &Weights<R>,
-    dim: usize,
-    work: W,
-) -> W::Output {
-    match (*weights, dim) {
+pub(super) fn with_update<R: Real, W: WithUpdate<R>>(system: &System<R>, work: W) -> W::Output {
+    let dim = system.shape().dim();
+    if IS_FUSED_IN_SOFTWARE
+        && system.has_exact_products
+        && let Weights::Isotropic(w) = system.weights
+    {
+        return match dim {
+            1 => work.with(ExactProducts::<R, 1>(w)),
+            2 => work.with(ExactProducts::<R, 2>(w)),
+            _ => work.with(ExactProducts::<R, 3>(w)),
+        };
+    }
+    match (system.weights, dim) {
         (Weights::Isotropic(w), 1) => work.with(Isotropic::<R, 1>(w)),
         (Weights::Isotropic(w), 2) => work.with(Isotropic::<R, 2>(w)),
         (Weights::Isotropic(w), _) => work.with(Isotropic::<R, 3>(w)),
@@ -380,5 +410,56 @@ pub(super) fn copy<R: Real>(from: &[R], to: &mut [R]) {
     }
     for column in stripes::<STRIPE>(width) {
         to[column..column + STRIPE].copy_from_slice(part::<R, STRIPE>(from, column));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::num::{f32, f64};
+    use proptest::prelude::*;
+
+    /// The update with exact products, and the fused one.
+    fn both<R: Real>(weight: R, x: [R; 2], g: R) -> [R; 2] {
+        let none = [R::default(); 2];
+        let row = [R::default(); MOST_WEIGHTS];
+        [
+            ExactProducts::<R, 1>(weight).update(R::default(), x, none, none, g, row),
+            Isotropic::<R, 1>(weight).update(R::default(), x, none, none, g, row),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        /// Sums of all sizes, also those that are smaller than normal and underflow.
+        #[test]
+        fn exact_products_are_added_as_fused_ones(
+            halvings in 0..4_i32,
+            is_negative: bool,
+            x in [f64::ANY, f64::ANY | f64::SUBNORMAL | f64::ZERO],
+            g in f64::NORMAL | f64::ZERO,
+        ) {
+            let weight = if is_negative { -1.0 } else { 1.0 } * 0.5_f64.powi(halvings);
+            let is_far = |g: f64, far: f64| g == 0.0 || g.abs() >= far;
+            let ([x0, x1], is_small) = (x, |value: f64| value.abs() < 1e-300);
+            // Neighbours of one size make more sums that underflow.
+            let x0 = if is_small(x1) && !is_small(x0) { -2.0 * x1 } else { x0 };
+            let g = if is_far(g, <f64 as Real>::FAR_FROM_ZERO) { g } else { 0.0 };
+            let [exact, fused] = both(weight, [x0, x1], g);
+            prop_assert!(exact.to_bits() == fused.to_bits() || exact.is_nan() && fused.is_nan());
+        }
+
+        #[test]
+        fn exact_products_in_single_precision_too(
+            halvings in 0..4_i32,
+            x in [f32::SUBNORMAL | f32::ZERO | f32::NORMAL, f32::SUBNORMAL | f32::ZERO],
+            g in f32::NORMAL | f32::ZERO,
+        ) {
+            let is_far = g == 0.0 || f64::from(g.abs()) >= <f32 as Real>::FAR_FROM_ZERO;
+            let g = if is_far { g } else { -0.0 };
+            let [exact, fused] = both(0.5_f32.powi(halvings), x, g);
+            prop_assert_eq!(exact.to_bits(), fused.to_bits());
+        }
     }
 }

@@ -100,7 +100,7 @@ impl<R: Real> Task for Work<'_, R> {
     type Output = Owned<R>;
     #[inline(always)]
     fn run(self) -> Owned<R> {
-        with_damped_update(&self.system.weights, self.system.shape().dim(), self.omega, self)
+        with_damped_update(self.system, self.omega, self)
     }
 }
 

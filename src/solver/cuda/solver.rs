@@ -99,7 +99,7 @@ impl<R: DeviceReal> DeviceSystem<R> {
             setting: format!("shape {shape}"),
             instead: "backend cpu".into(),
         })?;
-        let System { weights, diagonal, g, rows } = match &problem.operator {
+        let System { weights, diagonal, g, rows, .. } = match &problem.operator {
             Operator::Stencil(stencil) => System::<R>::new(problem, stencil),
             Operator::PerPoint(rows) => System::per_point(problem, rows),
             Operator::Csr(_) => return Err(SolverError::Operator("a matrix")),

@@ -4,7 +4,7 @@
 //! the last. Positions are those of planes in working arrays.
 
 use crate::grid::Real;
-use crate::problem::{System, Weights};
+use crate::problem::System;
 use crate::solver::cpu::level::{Level, Task};
 use crate::solver::cpu::team::Team;
 use crate::solver::cpu::update::{Block, Rows, Sweep, Update, WithUpdate, with_update};
@@ -94,8 +94,7 @@ impl<R: Real> PlaneWork<'_, R> {
                 width,
                 height,
             };
-            let (weights, dim) = (&self.system.weights, shape.dim());
-            parts.push(PlanePart { weights, dim, level: self.level, block, out });
+            parts.push(PlanePart { system: self.system, level: self.level, block, out });
         };
         match shape.dim() {
             1 => {
@@ -163,8 +162,7 @@ fn copy<R: Real>(team: &Team, from: &[R], to: &mut [R]) {
 
 /// Points that one task updates.
 struct PlanePart<'a, R> {
-    weights: &'a Weights<R>,
-    dim: usize,
+    system: &'a System<R>,
     level: Level,
     block: Block<'a, R>,
     out: &'a mut [R],
@@ -174,7 +172,7 @@ impl<R: Real> Task for PlanePart<'_, R> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        with_update(self.weights, self.dim, self);
+        with_update(self.system, self);
     }
 }
 
