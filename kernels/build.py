@@ -1,22 +1,27 @@
 #!/usr/bin/env python3
 """Compiles the kernels to PTX, which is committed and embedded in the program.
 
-    python3 kernels/build.py              writes kernels/ptx/
-    python3 kernels/build.py --registers  the same, and prints the registers of each kernel
-    python3 kernels/build.py --check      fails if kernels/ptx/ is not what the sources give, or if a kernel
-                                          keeps values in local memory (spills)
+    python3 kernels/build.py              compiles what has changed into kernels/ptx/; fails if a kernel keeps values
+                                          in local memory (spills)
+    python3 kernels/build.py --registers  compiles everything, and prints the registers of each kernel
+    python3 kernels/build.py --check      fails if the sources or the PTX have changed since a file was compiled;
+                                          compares checksums alone and needs no compiler
+    python3 kernels/build.py --check --all  compiles everything, and fails if that is not what kernels/ptx/ has
 
 It needs no GPU and no CUDA toolkit: the compiler (NVRTC) comes from PyPI, by pip, into target/nvrtc. The PTX is for
 compute capability 7.0, the oldest that is supported; the driver compiles it when a kernel is first used.
 
 Each file in kernels/ptx/ has all variants of one source file, each after a line `// variant NAME`, compressed with
-LZMA. Compilers of other versions may compress differently, so --check compares the text.
+LZMA. Compilers of other versions may compress differently, so --check compares the text. checksums.json says from which
+sources, by which compiler and with which options a file was compiled without spills.
 """
 
 import argparse
 import concurrent.futures
 import ctypes
 import glob
+import hashlib
+import json
 import lzma
 import os
 import re
@@ -44,6 +49,7 @@ COMPRESSION = {
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PTX = os.path.join(HERE, "ptx")
+CHECKSUMS = os.path.join(PTX, "checksums.json")
 CACHE = os.path.join(os.path.dirname(HERE), "target", "nvrtc")
 
 
@@ -159,50 +165,103 @@ def resources_of(kernel, begun):
             yield f"{kernel.name} {name} {function} {architecture}", int(registers), int(spilled)
 
 
+def with_headers(name):
+    """The names of a source file and of the headers that it includes."""
+    names = [name]
+    for name in names:
+        text = open(os.path.join(HERE, name)).read()
+        found = re.findall(r'^#include "(.*)"', text, flags=re.MULTILINE)
+        names += [header for header in found if header not in names]
+    return sorted(names)
+
+
+def sources_checksum(kernel):
+    """A checksum of all that the PTX of a source file depends on."""
+    texts = [(name, open(os.path.join(HERE, name)).read()) for name in with_headers(kernel.name + ".cu")]
+    what = [PACKAGE, OPTIONS, kernel.ptx_for, kernel.checked_on, kernel.variants, texts]
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()
+
+
+def checksum(ptx):
+    return hashlib.sha256(ptx.encode()).hexdigest()
+
+
+def path_of(kernel):
+    return os.path.join(PTX, kernel.name + ".ptx.lzma")
+
+
+def committed_ptx(kernel):
+    """The PTX of a source file in kernels/ptx/, empty if there is none."""
+    return lzma.open(path_of(kernel), "rt").read() if os.path.exists(path_of(kernel)) else ""
+
+
+def compile_kernels(kernels, show_registers):
+    """The PTX of each source file with what is wrong with it, in the order of the files."""
+    compiler()
+    # Processes, not threads: the compiler has a lock.
+    with concurrent.futures.ProcessPoolExecutor() as pool:
+        begun = [(kernel, begin_ptx(pool, kernel), begin_resources(pool, kernel)) for kernel in kernels]
+        for kernel, ptx, resources in begun:
+            problems = []
+            for title, registers, spilled in resources_of(kernel, resources):
+                if show_registers:
+                    print(f"{title}: {registers} registers")
+                if spilled:
+                    problems.append(f"{title} spills {spilled} bytes")
+            yield kernel, ptx_of(ptx), problems
+
+
+def write(path, content):
+    with open(path + ".new", "wb") as file:
+        file.write(content)
+    os.replace(path + ".new", path)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
-    parser.add_argument("--registers", action="store_true", help="print the registers of each kernel")
+    parser.add_argument("--all", action="store_true", help="compile also what has not changed")
+    parser.add_argument("--registers", action="store_true", help="compile everything, and print the registers of each kernel")
     arguments = parser.parse_args()
 
-    compiler()
     os.makedirs(PTX, exist_ok=True)
-    problems = []
-    bytes_of_text = 0
     kernels = [Kernel(path) for path in sorted(glob.glob(os.path.join(HERE, "*.cu")))]
-    # Processes, not threads: the compiler has a lock.
-    pool = concurrent.futures.ProcessPoolExecutor()
-    with_resources = arguments.check or arguments.registers
-    begun = [
-        (kernel, begin_ptx(pool, kernel), begin_resources(pool, kernel) if with_resources else [])
-        for kernel in kernels
-    ]
-    for kernel, ptx, resources in begun:
-        path = os.path.join(PTX, kernel.name + ".ptx.lzma")
-        ptx = ptx_of(ptx)
-        bytes_of_text += len(ptx)
-        if not arguments.check:
-            with open(path + ".new", "wb") as file:
-                file.write(lzma.compress(ptx.encode(), **COMPRESSION))
-            os.replace(path + ".new", path)
-        elif not os.path.exists(path) or lzma.open(path, "rt").read() != ptx:
-            problems.append(f"{path} is not what {kernel.name}.cu gives")
-        for title, registers, spilled in resources_of(kernel, resources):
-            if arguments.registers:
-                print(f"{title}: {registers} registers")
-            if spilled:
-                problems.append(f"{title} spills {spilled} bytes")
-    pool.shutdown()
-    expected = {os.path.join(PTX, kernel.name + ".ptx.lzma") for kernel in kernels}
+    recorded = json.load(open(CHECKSUMS)) if os.path.exists(CHECKSUMS) else {}
+    problems = []
+    changed = []
+    for kernel in kernels:
+        now = {"sources": sources_checksum(kernel), "ptx": checksum(committed_ptx(kernel))}
+        if recorded.get(kernel.name) != now:
+            changed.append(kernel)
+            if arguments.check:
+                problems.append(f"{kernel.name}.cu or its PTX has changed since it was compiled")
+    everything = arguments.all or arguments.registers
+    to_compile = kernels if everything else [] if arguments.check else changed
+    for kernel, ptx, found in compile_kernels(to_compile, arguments.registers):
+        problems += found
+        if arguments.check:
+            if ptx != committed_ptx(kernel):
+                problems.append(f"{path_of(kernel)} is not what {kernel.name}.cu gives")
+        elif found:
+            recorded.pop(kernel.name, None)
+        else:
+            write(path_of(kernel), lzma.compress(ptx.encode(), **COMPRESSION))
+            recorded[kernel.name] = {"sources": sources_checksum(kernel), "ptx": checksum(ptx)}
+
+    expected = {path_of(kernel) for kernel in kernels} | {CHECKSUMS}
     for path in sorted(set(glob.glob(os.path.join(PTX, "*"))) - expected):
         if arguments.check:
             problems.append(f"{path} belongs to no kernel")
         else:
             os.remove(path)
+    if not arguments.check:
+        names = {kernel.name for kernel in kernels}
+        recorded = {name: recorded[name] for name in sorted(recorded) if name in names}
+        write(CHECKSUMS, (json.dumps(recorded, indent=2) + "\n").encode())
     if problems:
         sys.exit("\n".join([*problems, "run: python3 kernels/build.py"]))
-    done = "up to date" if arguments.check else "written"
-    print(f"{len(kernels)} files of PTX {done}, {bytes_of_text / 1e6:.1f} MB of text")
+    how = f"{len(to_compile)} compiled" if to_compile else "compared by their checksums, none compiled"
+    print(f"{len(kernels)} files of PTX up to date: {how}")
 
 
 if __name__ == "__main__":
