@@ -279,7 +279,7 @@ __device__ __forceinline__ void cycle(const CycleArguments &a) {
     // The warp's first point, in its tile and in the grid.
     int part_x = warp % across * WIDTH, part_y = warp / across * HEIGHT;
     int width = a.x.tile, height = a.y.tile, pitch = a.grid.pitch;
-    int tile_x = blockIdx.x % a.x.count, tile_y = blockIdx.x / a.x.count;
+    int tile_x = a.tile() % a.x.count, tile_y = a.tile() / a.x.count;
     int x0 = a.x.start(tile_x) + part_x, y0 = a.y.start(tile_y) + part_y;
     long long origin = y0 * a.grid.pitch + x0;
     parts[warp] = {origin, a.x.border(tile_x) - x0, a.x.border(tile_x + 1) - x0, a.y.border(tile_y) - y0,

@@ -21,6 +21,7 @@ struct Tile {
     __device__ __forceinline__ Tile(const CycleArguments a) {
         int tile;
         asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(tile));
+        tile += a.first;
         int tile_x = tile % a.x.count, tile_y = tile / a.x.count;
         // In 1D, `tile_y` is the system of the batch.
         int x0 = a.x.start(tile_x), y0 = IS_2D ? a.y.start(tile_y) : tile_y;

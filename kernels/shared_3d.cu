@@ -17,6 +17,7 @@ struct Box {
     __device__ __forceinline__ Box(const CycleArguments &a) {
         int tile;
         asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(tile));
+        tile += a.first;
         int tile_x = tile % a.x.count, tile_y = tile / a.x.count % a.y.count, tile_z = tile / a.x.count / a.y.count;
         int x0 = a.x.start(tile_x), y0 = a.y.start(tile_y), z0 = a.z.start(tile_z);
         origin = z0 * a.grid.plane_pitch + y0 * a.grid.pitch + x0;

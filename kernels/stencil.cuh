@@ -210,6 +210,12 @@ struct CycleArguments {
     /// Sweeps of the cycle.
     int k;
     Split split;
+    /// The number of the first tile of the launch: a device that shares a grid with others computes some of its tiles.
+    /// It fills what would be padding.
+    int first;
+
+    /// The number of the tile of a block.
+    __device__ __forceinline__ int tile() const { return blockIdx.x + first; }
 };
 
 #define OFFSET(type, member) __INTADDR__(&static_cast<type *>(nullptr)->member)
@@ -224,6 +230,7 @@ static_assert(OFFSET(CycleArguments, z) == 96);
 static_assert(OFFSET(CycleArguments, weights) == 112);
 static_assert(OFFSET(CycleArguments, k) == 112 + 6 * sizeof(real));
 static_assert(OFFSET(CycleArguments, split) == 116 + 6 * sizeof(real));
+static_assert(OFFSET(CycleArguments, first) == 124 + 6 * sizeof(real));
 static_assert(sizeof(CycleArguments) == (REAL_BITS == 64 ? 176 : 152));
 #else
 static_assert(sizeof(Grid) == 16 && sizeof(Weights) == 4 * sizeof(real));
@@ -232,6 +239,7 @@ static_assert(OFFSET(CycleArguments, y) == 64);
 static_assert(OFFSET(CycleArguments, weights) == 80);
 static_assert(OFFSET(CycleArguments, k) == 80 + 4 * sizeof(real));
 static_assert(OFFSET(CycleArguments, split) == 84 + 4 * sizeof(real));
+static_assert(OFFSET(CycleArguments, first) == 92 + 4 * sizeof(real));
 static_assert(sizeof(CycleArguments) == (REAL_BITS == 64 ? 128 : 112));
 #endif
 

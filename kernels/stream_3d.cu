@@ -29,7 +29,7 @@ template <int K, bool MEASURES> __device__ __forceinline__ void stream(const Cyc
     unsigned owned = 0;
     long long at;
     {
-        int tile = blockIdx.x;
+        int tile = a.tile();
         int tile_x = tile % a.x.count, tile_y = tile / a.x.count % a.y.count, tile_z = tile / a.x.count / a.y.count;
         int i = a.x.start(tile_x) + x, j = a.y.start(tile_y) + y, z0 = a.z.start(tile_z);
         first_plane = a.z.border(tile_z) - z0, last_plane = a.z.border(tile_z + 1) - z0;

@@ -786,7 +786,7 @@ fn simulated_devices_have_the_results_of_one() {
     refuse(&format!("{small} --simulate-devices 0"), "simulate_devices is 0; it must be 1 to 8");
     let never = "--simulate-devices 2 --exchange-every 0";
     refuse(&format!("{small} {never}"), "exchange_every is 0; it must be at least 1");
-    let alone = "exchange_every is 8; it applies only to simulated devices";
+    let alone = "exchange_every is 8; it applies only to several devices";
     refuse(&format!("{small} --exchange-every 8"), alone);
     let link = "--simulate-devices 2 --link 1,0";
     refuse(&format!("{small} {link}"), "link is [1.0, 0.0]; it must be a latency");
@@ -800,10 +800,16 @@ fn simulated_devices_have_the_results_of_one() {
     refuse(&waves, "tiles in waves and points in warps are on one device");
     let streams = "--shape 40x64 --method pyramid --simulate-devices 2";
     refuse(streams, "2 with method pyramid; it applies only to methods classic and hierarchical");
-    let gpu = format!("{small} --simulate-devices 2 --backend cuda");
-    refuse(&gpu, "backend cuda simulates none");
+    let path = format!("{small} --simulate-devices 2 --backend cpu --exchange peer");
+    refuse(&path, "exchange is peer; it applies only to GPUs");
+    refuse(&format!("{small} --exchange host"), "exchange is host; it applies only to several");
+    let both = format!("{small} --simulate-devices 2 --devices 0,1");
+    refuse(&both, "simulate_devices is 2; one GPU simulates them; devices must name one");
     let endless = "--shape 40x64 --tile 8 --k inf --simulate-devices 2";
-    refuse(endless, "k is inf; with simulated devices it must be at most 4096");
+    refuse(endless, "k is inf; with several devices it must be at most 4096");
+    let many: Vec<_> = (0..9).map(|gpu| gpu.to_string()).collect();
+    let nine = "it must be at most 8 GPUs, one for each row of tiles that devices share";
+    refuse(&format!("{small} --devices {}", many.join(",")), nine);
 
     let saved = |options: &str, name: &str| {
         let line = format!("solve {small} {options} --max-cycles 9 --tol none --save-field {name}");
@@ -1615,7 +1621,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
             "--backend cuda --method classic --kernel register",
             &["kernel is register", "method classic", "auto, classic"],
         ),
-        ("--backend cuda --devices 0,1", &["devices is [0, 1]", "one GPU, such as [0]"]),
+        ("--backend cuda --devices 0,0", &["devices is [0, 0]", "it must name each GPU once"]),
         ("--devices two", &["'two'", "--devices", "it must be a whole number"]),
         ("--method classic --k 8", &["--k has no effect on method classic", "hierarchical"]),
         ("--methd classic", &["--methd", "--method"]),

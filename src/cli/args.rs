@@ -11,7 +11,7 @@ use crate::run::{
     Backend, InitialGuess, MatrixSpec, MethodName, MethodSpec, Preset, ProblemKind, ProblemSpec,
     RunSpec, StopRule, StopSpec,
 };
-use crate::solver::{Height, Kernel, Subiterations};
+use crate::solver::{ExchangePath, Height, Kernel, Subiterations};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -205,17 +205,15 @@ pub struct CommonArgs {
         allow_negative_numbers = true
     )]
     threads: Option<usize>,
-    /// GPU of --backend cuda and auto, by its number in `tilescope devices`. Results do not depend on it
-    #[arg(
-        long,
-        value_name = "N",
-        help_heading = "Method",
-        value_delimiter = ',',
-        value_parser = values::whole::<u32>
-    )]
-    devices: Option<Vec<u32>>,
+    /// GPUs of --backend cuda and auto, by their numbers in `tilescope devices`: one, several with commas, which share a 2D
+    /// or 3D grid, or `all`. Results do not depend on it with --exchange-every 1
+    #[arg(long, value_name = "N,…", help_heading = "Method", value_parser = values::gpus)]
+    devices: Option<values::Gpus>,
+    /// How values get from one of several GPUs to another. Results do not depend on it [default: auto]
+    #[arg(long, value_name = "PATH", help_heading = "Method")]
+    exchange: Option<ExchangePath>,
     /// Devices that share the rows of tiles (with --method classic bands of 16 rows, in 3D planes) of a 2D or 3D grid,
-    /// simulated on the CPU. Results do not depend on it with --exchange-every 1 [default: a single device]
+    /// simulated on one CPU or GPU. Results do not depend on it with --exchange-every 1 [default: a single device]
     #[arg(
         long,
         value_name = "N",
@@ -224,7 +222,7 @@ pub struct CommonArgs {
         allow_negative_numbers = true
     )]
     simulate_devices: Option<usize>,
-    /// Cycles from one exchange between simulated devices to the next, during which what a device reads of the others
+    /// Cycles from one exchange between several devices to the next, during which what a device reads of the others
     /// is frozen [default: 1]
     #[arg(
         long,
@@ -339,7 +337,8 @@ impl CommonArgs {
         method.precision = self.precision.unwrap_or(method.precision);
         method.backend = self.backend.unwrap_or(method.backend);
         method.threads = self.threads.unwrap_or(method.threads);
-        method.devices = self.devices.clone().unwrap_or(method.devices);
+        method.devices = self.devices.clone().map_or(method.devices, |values::Gpus(gpus)| gpus);
+        method.exchange = self.exchange.unwrap_or(method.exchange);
         method.simulate_devices = self.simulate_devices.or(method.simulate_devices);
         method.exchange_every = self.exchange_every.or(method.exchange_every);
         method.link = self.link.or(method.link);
@@ -522,6 +521,11 @@ impl RunArgs {
                 .common
                 .simulate_devices
                 .or(base.simulate_devices.filter(|_| !streams)),
+            exchange: self.common.exchange.unwrap_or(if streams {
+                ExchangePath::Auto
+            } else {
+                base.exchange
+            }),
             exchange_every: self.common.exchange_every.or(base.exchange_every.filter(|_| !streams)),
             link: self.common.link.or(base.link.filter(|_| !streams)),
             k: self.k.unwrap_or(base.k),

@@ -11,7 +11,7 @@ use crate::picture::{
 use crate::problem::matrix::Ordering;
 use crate::run::papers::Group;
 use crate::run::{Backend, FieldKind, Measure, MethodName, PRESETS, ProblemKind, StopRule};
-use crate::solver::Kernel;
+use crate::solver::{ExchangePath, Kernel};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
@@ -37,7 +37,7 @@ macro_rules! choices {
     )*};
 }
 
-choices!(Backend, FieldKind, Group, Kernel, Measure, MethodName, Ordering);
+choices!(Backend, ExchangePath, FieldKind, Group, Kernel, Measure, MethodName, Ordering);
 choices!(Precision, ProblemKind, StopRule);
 choices!(ColourMap, FigureKind, InsideKind, Norm, Over, Pairing, ScaleKind, SweepFigure, Theme);
 

@@ -2,7 +2,8 @@
 
 use super::console::print;
 use crate::grid::memory::{available, human, total};
-use crate::solver::cuda::{self, DeviceProperties};
+use crate::solver::ExchangePath;
+use crate::solver::cuda::{self, DeviceProperties, GpuLink};
 use clap::Args;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -11,6 +12,8 @@ const EXAMPLES: &str = "\
 Examples:
   tilescope devices
       the cores and the NVIDIA GPUs that solvers can run on
+  tilescope devices --links
+      the same with the links between GPUs: latency and bandwidth, measured with copies
   tilescope devices --json
       the same for a program; `unavailable` says why there is no GPU
 
@@ -23,6 +26,9 @@ pub struct Devices {
     /// Print one JSON object instead of the list
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Measure the links between GPUs: latency and bandwidth
+    #[arg(long, help_heading = "Output")]
+    links: bool,
 }
 
 /// What `--json` prints.
@@ -44,6 +50,8 @@ struct Cpu {
 struct Cuda {
     driver: Option<String>,
     gpus: Vec<Gpu>,
+    /// Those between the GPUs that can be used, where they were measured.
+    links: Option<Vec<GpuLink>>,
     /// Why there is none.
     unavailable: Option<String>,
 }
@@ -67,6 +75,10 @@ impl Devices {
             let unusable = device.check().err().map(|why| why.to_string());
             Gpu { device, unusable }
         };
+        let gpus: Vec<_> = gpus.into_iter().map(gpu).collect();
+        let usable = gpus.iter().filter(|gpu| gpu.unusable.is_none());
+        let usable: Vec<_> = usable.map(|gpu| gpu.device.ordinal).collect();
+        let links = self.links.then(|| cuda::measure_links(&usable)).transpose()?;
         let listed = Listed {
             cpu: Cpu {
                 name: processor(),
@@ -74,11 +86,7 @@ impl Devices {
                 memory_bytes: total(),
                 free_bytes: available(),
             },
-            cuda: Cuda {
-                driver: cuda::driver_version().ok(),
-                gpus: gpus.into_iter().map(gpu).collect(),
-                unavailable,
-            },
+            cuda: Cuda { driver: cuda::driver_version().ok(), gpus, links, unavailable },
         };
         let text =
             if self.json { serde_json::to_string_pretty(&listed)? + "\n" } else { listed.text() };
@@ -111,6 +119,16 @@ impl Listed {
                 device.capability.0,
                 device.capability.1,
             ));
+        }
+        let links = self.cuda.links.iter().flatten();
+        for GpuLink { from, to, path, latency_us, bandwidth } in links {
+            let by = if *path == ExchangePath::Host.name() { "main memory" } else { "peer copies" };
+            text.push_str(&format!(
+                "link  {from} to {to} · {by} · {latency_us:.1} µs · {bandwidth:.0} GB/s\n"
+            ));
+        }
+        if self.cuda.links.as_ref().is_some_and(Vec::is_empty) {
+            text.push_str("link  none: there are fewer than two GPUs that can be used\n");
         }
         if let Some(why) = &self.cuda.unavailable {
             text.push_str(&format!("cuda  none: {why}\n"));

@@ -4,7 +4,7 @@
 
 use crate::picture::{FigureKind, LARGEST_SIDE, PlacedFigure, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, HotBox, Stencil};
-use crate::run::{CutLine, MOST_THREADS, PerAxis, parse_per_axis, parse_subiterations};
+use crate::run::{CutLine, MOST_THREADS, PerAxis, all_gpus, parse_per_axis, parse_subiterations};
 use crate::solver::Subiterations;
 
 /// A number per axis, x first; a single one holds for all axes.
@@ -67,6 +67,17 @@ pub(super) fn tolerance(text: &str) -> Result<Tolerance, String> {
             Ok(number) => Ok(Tolerance(Some(number))),
             Err(_) => Err("it must be a number, such as 1e-4, or none".to_owned()),
         },
+    }
+}
+
+/// The GPUs of `--devices`, by their numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Gpus(pub Vec<u32>);
+
+pub(super) fn gpus(text: &str) -> Result<Gpus, String> {
+    match text {
+        "all" => Ok(Gpus(all_gpus())),
+        _ => text.split(',').map(whole::<u32>).collect::<Result<_, _>>().map(Gpus),
     }
 }
 

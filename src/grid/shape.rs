@@ -91,6 +91,12 @@ impl Shape {
         planes.start * distance..(planes.end + 2) * distance
     }
 
+    /// Where some planes of a 2D or 3D grid lie in storage, without the one on either side.
+    pub(crate) fn stored_alone(&self, planes: Range<usize>) -> Range<usize> {
+        let Range { start, end } = self.stored_planes(planes);
+        start + self.stored_plane()..end - self.stored_plane()
+    }
+
     /// Stored values from a plane of a 2D or 3D grid to the next.
     pub(crate) fn stored_plane(&self) -> usize {
         if self.dim == 3 { self.plane_stride() } else { self.stride() }

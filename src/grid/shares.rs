@@ -124,13 +124,23 @@ impl Shares {
     /// Tile positions of a device that own planes which others receive: they are computed first, and the others
     /// while their planes travel.
     pub fn border_tiles(&self, device: usize) -> usize {
+        self.shares[device].tiles.len() - self.inner_tiles(device).len()
+    }
+
+    /// The other tile positions of a device, between those at its borders: nobody receives what they own.
+    pub fn inner_tiles(&self, device: usize) -> Range<usize> {
+        let Range { start, end } = self.shares[device].tiles;
         let received = || self.shares.iter().flat_map(|share| &share.received);
         let sent: Vec<_> = received().filter(|it| it.from == device).collect();
-        let is_sent = |tile: &usize| {
+        let is_inner = |tile: &usize| {
             let owned = self.axis.owned(*tile);
-            sent.iter().any(|message| !both(&owned, &message.planes).is_empty())
+            sent.iter().all(|message| both(&owned, &message.planes).is_empty())
         };
-        self.shares[device].tiles.clone().filter(is_sent).count()
+        // What is sent lies at either end.
+        match ((start..end).find(is_inner), (start..end).rfind(is_inner)) {
+            (Some(first), Some(last)) => first..last + 1,
+            _ => end..end,
+        }
     }
 }
 
@@ -252,6 +262,14 @@ mod tests {
                 prop_assert_eq!(share.received.is_empty(), devices == 1);
                 let has_border = shares.border_tiles(device) > 0;
                 prop_assert_eq!(has_border, devices > 1);
+                let inner = shares.inner_tiles(device);
+                for tile in share.tiles.clone() {
+                    let owned = axis.owned(tile);
+                    let is_sent = all.iter().flat_map(|share| &share.received).any(|it| {
+                        it.from == device && !both(&it.planes, &owned).is_empty()
+                    });
+                    prop_assert_eq!(inner.contains(&tile), !is_sent, "tile {}", tile);
+                }
             }
             prop_assert_eq!(shares.borders().count(), devices - 1);
         }

@@ -8,7 +8,7 @@ use super::spec::{
 use crate::grid::{ByteCount, Precision};
 use crate::problem::matrix::Ordering;
 use crate::problem::{Boundary, HotBox, Stencil};
-use crate::solver::{Height, Kernel, Subiterations};
+use crate::solver::{ExchangePath, Height, Kernel, Subiterations};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -110,6 +110,7 @@ prop_compose! {
         devices in prop_oneof![Just(vec![0]), prop::collection::vec(0..9_u32, 1..=2)],
         (kernel, block_size) in (proptest::sample::select(&Kernel::ALL), order()),
         (simulate_devices, exchange_every, link) in devices(),
+        exchange in prop::sample::select(ExchangePath::ALL.to_vec()),
         change in any::<bool>(),
         tolerance in proptest::option::of(number()),
         max_cycles in prop_oneof![Just(StopSpec::default().max_cycles), any::<u64>()],
@@ -139,7 +140,7 @@ prop_compose! {
         RunSpec {
             version: VERSION,
             problem,
-            method: MethodSpec { name, k, tile, overlap, omega, wave, warp, precision, backend, threads, devices, simulate_devices, exchange_every, link, kernel, block_size, height, memory },
+            method: MethodSpec { name, k, tile, overlap, omega, wave, warp, precision, backend, threads, devices, exchange, simulate_devices, exchange_every, link, kernel, block_size, height, memory },
             stop: StopSpec { rule, tolerance, max_cycles },
         }
     }

@@ -49,6 +49,17 @@ impl AutoGpus {
         }
     }
 
+    /// The same of several GPUs: that of the first that cannot be used.
+    pub fn check_all(&mut self, devices: &[Device]) -> Option<Result<(), SolverError>> {
+        // All are opened at once.
+        let checked: Vec<_> = devices.iter().map(|device| self.check(device)).collect();
+        let failed = checked.iter().flatten().find(|opened| opened.is_err());
+        match failed {
+            Some(error) => Some(error.clone()),
+            None => checked.iter().all(Option::is_some).then_some(Ok(())),
+        }
+    }
+
     /// Whether a GPU was tried, and it is known whether it can be used.
     pub fn knows(&self, ordinal: u32) -> bool {
         self.tried.iter().any(|(tried, opened)| *tried == ordinal && opened.get().is_some())

@@ -5,7 +5,7 @@ use super::spec::{Backend, MethodName, MethodSpec, RunSpec, StopSpec};
 use crate::grid::Precision;
 use crate::problem::matrix::Ordering;
 use crate::problem::{Boundary, HotBox};
-use crate::solver::Kernel;
+use crate::solver::{ExchangePath, Kernel};
 use std::fmt::Write as _;
 
 /// The command line that makes this run, for a POSIX shell: the most common settings are
@@ -132,6 +132,9 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     if method.devices != MethodSpec::default().devices && method.backend != Backend::Cpu {
         let devices: Vec<_> = method.devices.iter().map(u32::to_string).collect();
         line.option("devices", &devices.join(","));
+    }
+    if method.exchange != ExchangePath::default() {
+        line.option("exchange", method.exchange.name());
     }
     if let Some(count) = method.simulate_devices {
         line.option("simulate-devices", &count.to_string());

@@ -56,7 +56,7 @@ pub use runner::fingerprint::fingerprint;
 pub use runner::{Divergence, Outcome, Run};
 pub use spec::{
     BLOCK_SIZES, Backend, MEMORY, MOST_SWEEPS, MethodName, MethodSpec, ProblemKind, ProblemSpec,
-    RunSpec, SpecError, StopRule, StopSpec, TOLERANCE, VERSION,
+    RunSpec, SpecError, StopRule, StopSpec, TOLERANCE, VERSION, all_gpus,
 };
 pub use sweep::{
     ClassicBaseline, CostPrediction, CountOutcome, CountingNeed, CycleCache, CycleCount,

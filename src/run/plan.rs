@@ -18,10 +18,10 @@ use crate::problem::{
     Boundary, Conductivity, Csr, Diffusion, HEAT, HotBoxError, Jump, Operator, Problem, Source,
     SpectralRadius, Stencil, StencilError, hot_axes, hot_points,
 };
-use crate::solver::cuda::Device;
+use crate::solver::cuda::{self, Device};
 use crate::solver::{
-    Devices, Kernel, Layout, MemoryTraffic, Method, MethodName, Place, SolverError, Spectral,
-    SpectralError, StreamingError, Subiterations, Traffic, traffic_of_cycle,
+    Devices, ExchangePath, Kernel, Layout, MemoryTraffic, Method, MethodName, Place, SolverError,
+    Spectral, SpectralError, StreamingError, Subiterations, Traffic, traffic_of_cycle,
 };
 use std::num::NonZeroU64;
 use std::sync::atomic::AtomicBool;
@@ -308,14 +308,15 @@ impl Planner {
         let is_choice = spec.kernel == Kernel::FASTEST || is_matrix && *method == Method::Classic;
         let kernel = if is_choice { Kernel::AUTO } else { spec.kernel };
         if spec.backend == Backend::Auto {
-            let device = &devices[0];
-            let tried = self.auto.check(device).map(|opened| {
+            let tried = self.auto.check_all(&devices).map(|opened| {
                 opened?;
                 let is_per_point = problem.operator.is_per_point();
-                device.check_kernel(kernel, method, spec.precision, is_per_point)?;
+                for device in &devices {
+                    device.check_kernel(kernel, method, spec.precision, is_per_point)?;
+                }
                 // Another solver, whose arrays it takes over, may be there otherwise.
                 if self.auto.waits() {
-                    device.check_memory(problem, spec.precision)
+                    cuda::check_memory(problem, method, spec.precision, &devices)
                 } else {
                     Ok(())
                 }
@@ -344,7 +345,7 @@ impl Planner {
             }
         }
         let block_size = spec.block_size.and_then(|threads| u32::try_from(threads).ok());
-        Ok((Place::Cuda { devices, kernel, block_size }, None))
+        Ok((Place::Cuda { devices, exchange: spec.exchange, kernel, block_size }, None))
     }
 
     /// Plans a run with [`Backend::Auto`] again, now that it may be known where that leads.
@@ -358,7 +359,7 @@ impl Planner {
 
     /// Whether it is known now whether [`Backend::Auto`] can use the GPU of a run.
     pub(super) fn knows_gpu_of(&self, spec: &MethodSpec) -> bool {
-        spec.devices.first().is_some_and(|ordinal| self.auto.knows(*ordinal))
+        spec.devices.iter().all(|ordinal| self.auto.knows(*ordinal))
     }
 
     /// The GPU with this ordinal: that of earlier plans, if they had it.
@@ -615,8 +616,8 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
             _ if !spec.schedule().is_jacobi() => {
                 format!("with waves or warps it may be {}", names(&kernels))
             }
-            _ if spec.simulate_devices.is_some() => {
-                format!("with simulated devices it may be {}", names(&kernels))
+            _ if spec.device_count().is_some() => {
+                format!("with several devices it may be {}", names(&kernels))
             }
             Backend::Cpu => {
                 "backend cpu has auto, fastest and spectral; the others go with backend cuda"
@@ -628,9 +629,13 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
         };
         return Err(value("kernel", spec.kernel.name(), allowed));
     }
-    if spec.devices.len() != 1 {
-        let allowed = "it must be one GPU, such as [0]: a run on several is not possible yet";
-        return Err(value("devices", format!("{:?}", spec.devices), allowed));
+    let listed = |allowed: &str| Err(value("devices", format!("{:?}", spec.devices), allowed));
+    let is_repeated = |at: usize| spec.devices[..at].contains(&spec.devices[at]);
+    if spec.devices.is_empty() {
+        return listed("it must name a GPU, such as [0]");
+    }
+    if (0..spec.devices.len()).any(is_repeated) {
+        return listed("it must name each GPU once");
     }
     Ok(())
 }
@@ -749,21 +754,37 @@ fn check_streaming(spec: &MethodSpec) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// Refuses simulated devices where nothing is exchanged or computed by sweeps, and what applies only to them.
+/// Refuses several devices where nothing is exchanged or computed by sweeps, and what applies only to them.
 fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
-    let MethodSpec { simulate_devices, exchange_every, link, .. } = run.method;
+    let MethodSpec { simulate_devices, exchange_every, exchange, link, .. } = run.method;
     let spec = &run.method;
-    let Some(count) = simulate_devices else {
-        let allowed = "it applies only to simulated devices (simulate_devices)";
+    if spec.device_count().is_none() {
+        let allowed = "it applies only to several devices (devices, simulate_devices)";
         if let Some(cycles) = exchange_every {
             return Err(value("exchange_every", cycles, allowed));
         }
-        if let Some(link) = link {
-            return Err(value("link", format!("{link:?}"), allowed));
+        if exchange != ExchangePath::default() {
+            return Err(value("exchange", exchange.name(), allowed));
         }
+    }
+    if let (None, Some(link)) = (simulate_devices, link) {
+        let allowed = "it applies only to simulated devices (simulate_devices)";
+        return Err(value("link", format!("{link:?}"), allowed));
+    }
+    if spec.device_count().is_none() {
         return Ok(());
+    }
+    let (field, given) = match simulate_devices {
+        Some(count) => ("simulate_devices", count.to_string()),
+        None => ("devices", format!("{:?}", spec.devices)),
     };
-    let refuse = |allowed: &str| Err(value("simulate_devices", count, allowed));
+    let refuse = |allowed: &str| Err(value(field, &given, allowed));
+    if simulate_devices.is_some() && spec.devices.len() > 1 {
+        return refuse("one GPU simulates them; devices must name one");
+    }
+    if exchange != ExchangePath::default() && spec.backend == Backend::Cpu {
+        return Err(value("exchange", exchange.name(), "it applies only to GPUs"));
+    }
     if run.problem.kind == ProblemKind::Matrix {
         return refuse("the blocks of a matrix are on one device");
     }
@@ -773,18 +794,15 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
         );
     }
     if spec.name.is_streaming() {
-        let given = format!("{count} with method {}", spec.name.name());
+        let given = format!("{given} with method {}", spec.name.name());
         let allowed = "it applies only to methods classic and hierarchical";
-        return Err(value("simulate_devices", given, allowed));
+        return Err(value(field, given, allowed));
     }
     if !spec.schedule().is_jacobi() {
         return refuse("tiles in waves and points in warps are on one device");
     }
-    if spec.backend == Backend::Cuda {
-        return refuse("backend cuda simulates none; use backend cpu or auto");
-    }
     if spec.name == MethodName::Hierarchical && spec.k > Subiterations::Finite(MOST_SWEEPS) {
-        let allowed = format!("with simulated devices it must be at most {MOST_SWEEPS}");
+        let allowed = format!("with several devices it must be at most {MOST_SWEEPS}");
         return Err(value("k", spec.k, allowed));
     }
     if exchange_every == Some(0) {
@@ -802,12 +820,21 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     }
 }
 
-/// The method shared out over simulated devices, if there are any.
-fn on_devices(spec: &MethodSpec, method: Method, shape: &Shape) -> Result<Method, SharesError> {
-    let Some(count) = spec.simulate_devices else { return Ok(method) };
+/// The method shared out over several devices, if there are any.
+fn on_devices(spec: &MethodSpec, method: Method, shape: &Shape) -> Result<Method, PlanError> {
+    let Some(count) = spec.device_count() else { return Ok(method) };
     let every = spec.exchange_every.and_then(NonZeroU64::new).unwrap_or(NonZeroU64::MIN);
-    let devices = Devices::new(&method, shape, count, every, spec.link())?;
-    Ok(method.on_devices(devices))
+    match Devices::new(&method, shape, count, every, spec.link()) {
+        Ok(devices) => Ok(method.on_devices(devices)),
+        Err(error) if spec.simulate_devices.is_some() => Err(error.into()),
+        Err(SharesError { rows, .. }) => {
+            let given = format!("{:?}", spec.devices);
+            let allowed = format!(
+                "it must be at most {rows} GPUs, one for each row of tiles that devices share"
+            );
+            Err(value("devices", given, allowed))
+        }
+    }
 }
 
 /// Refuses what coefficients per point cannot have.

@@ -8,8 +8,11 @@ use crate::files::{FileError, read_text};
 use crate::grid::{ByteCount, Precision, Shape};
 use crate::problem::{Boundary, HotBox, Jump, Stencil};
 pub use crate::solver::MethodName;
-use crate::solver::{Height, Kernel, Link, Schedule, Streaming, StreamingError, Subiterations};
-use serde::{Deserialize, Serialize};
+use crate::solver::cuda;
+use crate::solver::{
+    ExchangePath, Height, Kernel, Link, Schedule, Streaming, StreamingError, Subiterations,
+};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -250,11 +253,14 @@ pub struct MethodSpec {
     pub backend: Backend,
     /// Threads on the CPU; 0 for one per core. No result depends on it.
     pub threads: usize,
-    /// The GPUs that it runs on with back ends `cuda` and `auto`, by their ordinals; exactly one so far. No result
-    /// depends on it.
-    #[serde(skip_serializing_if = "is_first_gpu")]
+    /// The GPUs that it runs on with back ends `cuda` and `auto`, by their ordinals; `all` in a file stands for those of
+    /// the machine. Several share the tiles of a 2D or 3D grid; exchanged after every cycle, no result depends on it.
+    #[serde(skip_serializing_if = "is_first_gpu", deserialize_with = "gpus")]
     pub devices: Vec<u32>,
-    /// Devices that share the tiles of a 2D or 3D grid, simulated on the CPU ([`crate::solver::Devices`]); a single one
+    /// How values get from one of several GPUs to another. No result depends on it.
+    #[serde(skip_serializing_if = "is_auto_path")]
+    pub exchange: ExchangePath,
+    /// Devices that share the tiles of a 2D or 3D grid, simulated on one device ([`crate::solver::Devices`]); a single one
     /// where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulate_devices: Option<usize>,
@@ -370,6 +376,7 @@ impl Default for MethodSpec {
             backend: Backend::Auto,
             threads: 0,
             devices: vec![0],
+            exchange: ExchangePath::Auto,
             simulate_devices: None,
             exchange_every: None,
             link: None,
@@ -532,6 +539,7 @@ impl MethodSpec {
         if name.is_streaming() {
             self.omega = 1.0;
             (self.simulate_devices, self.exchange_every, self.link) = (None, None, None);
+            self.exchange = ExchangePath::Auto;
         } else {
             (self.height, self.memory) = (None, None);
         }
@@ -555,10 +563,17 @@ impl MethodSpec {
         chosen.unwrap_or(Link::NVLINK)
     }
 
+    /// Devices that share the grid: simulated ones, or several GPUs; `None` for a single device.
+    pub fn device_count(&self) -> Option<usize> {
+        let gpus =
+            (self.backend != Backend::Cpu && self.devices.len() > 1).then_some(&self.devices);
+        self.simulate_devices.or(gpus.map(Vec::len))
+    }
+
     /// Whether several devices share the grid, and compute some cycles with values of others that are older than the
     /// cycle before.
     pub fn has_frozen_devices(&self) -> bool {
-        self.simulate_devices.is_some_and(|count| count > 1)
+        self.device_count().is_some_and(|count| count > 1)
             && self.exchange_every.is_some_and(|cycles| cycles > 1)
     }
 
@@ -569,7 +584,7 @@ impl MethodSpec {
 
     /// Whether no GPU runs it.
     pub fn is_for_cpu(&self) -> bool {
-        self.name.is_streaming() || !self.schedule().is_jacobi() || self.simulate_devices.is_some()
+        self.name.is_streaming() || !self.schedule().is_jacobi()
     }
 
     /// The budget of fast memory.
@@ -600,7 +615,7 @@ impl MethodSpec {
     pub fn prefers_spectral(&self) -> bool {
         match self.kernel {
             _ if self.name.is_jacobi() || self.has_other_sweeps() => false,
-            _ if self.simulate_devices.is_some() => false,
+            _ if self.device_count().is_some() => false,
             Kernel::SPECTRAL => true,
             Kernel::AUTO => self.k > Subiterations::Finite(MOST_SWEEPS_OF_AUTO),
             // From there on the products cost less than the sweeps, on a CPU and on a GPU.
@@ -616,12 +631,11 @@ impl MethodSpec {
     /// of a CPU.
     pub fn kernels(&self) -> Vec<Kernel> {
         let mut kernels = match self.backend {
-            _ if !self.schedule().is_jacobi() || self.simulate_devices.is_some() => {
-                vec![Kernel::AUTO, Kernel::FASTEST]
-            }
+            _ if !self.schedule().is_jacobi() => vec![Kernel::AUTO, Kernel::FASTEST],
             Backend::Cpu => Kernel::on_cpu(self.name),
             Backend::Auto | Backend::Cuda => Kernel::of(self.name),
         };
+        kernels.retain(|kernel| self.device_count().is_none() || kernel.takes_shares());
         kernels.retain(|kernel| self.omega == 1.0 || kernel.takes_damping());
         kernels
     }
@@ -655,6 +669,35 @@ fn is_single(batch: &usize) -> bool {
 
 fn is_auto(kernel: &Kernel) -> bool {
     *kernel == Kernel::AUTO
+}
+
+fn is_auto_path(exchange: &ExchangePath) -> bool {
+    *exchange == ExchangePath::Auto
+}
+
+/// A list of GPUs, or `all` of this machine; the first where there is none, which the run then says.
+fn gpus<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a list of GPUs, such as [0, 1], or \"all\"")]
+    enum Listed {
+        Numbers(Vec<u32>),
+        Name(AllGpus),
+    }
+    #[derive(Deserialize)]
+    enum AllGpus {
+        #[serde(rename = "all")]
+        All,
+    }
+    Ok(match Listed::deserialize(deserializer)? {
+        Listed::Numbers(devices) => devices,
+        Listed::Name(AllGpus::All) => all_gpus(),
+    })
+}
+
+/// The GPUs of this machine, by their ordinals; the first where there is none.
+pub fn all_gpus() -> Vec<u32> {
+    let count = cuda::gpus().map_or(1, |names| names.len());
+    (0..u32::try_from(count).unwrap_or(1)).collect()
 }
 
 fn is_first_gpu(devices: &[u32]) -> bool {
@@ -746,14 +789,24 @@ impl RunSpec {
 
     /// Whether the other makes the same iterates: it differs at most in where and how it runs.
     pub fn is_same_run(&self, other: &Self) -> bool {
-        let MethodSpec { backend, threads, kernel, block_size, .. } = other.method;
+        let MethodSpec { backend, threads, exchange, kernel, block_size, .. } = other.method;
         if self.method.prefers_spectral() != other.method.prefers_spectral() {
             return false;
         }
         let devices = other.method.devices.clone();
-        let method =
-            MethodSpec { backend, threads, devices, kernel, block_size, ..self.method.clone() };
-        Self { method, ..self.clone() } == *other
+        let method = MethodSpec {
+            backend,
+            threads,
+            devices,
+            exchange,
+            kernel,
+            block_size,
+            ..self.method.clone()
+        };
+        // Where halos are frozen, the devices make the iterates.
+        let have_same_devices = !self.method.has_frozen_devices()
+            || self.method.device_count() == other.method.device_count();
+        have_same_devices && Self { method, ..self.clone() } == *other
     }
 
     /// The description as a TOML file holds it.
@@ -777,7 +830,7 @@ impl RunSpec {
             || matrix.as_ref().is_some_and(starts_from_value);
         let MethodSpec { wave, warp, block_size, .. } = self.method;
         let is_per_point = self.problem.kind == ProblemKind::Diffusion;
-        let version = if self.method.simulate_devices.is_some()
+        let version = if self.method.device_count().is_some()
             || self.method.exchange_every.is_some()
             || self.method.link.is_some()
         {

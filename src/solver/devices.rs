@@ -6,6 +6,7 @@
 
 use super::Method;
 use crate::grid::{AxisTiling, Precision, Shape, Shares, SharesError};
+use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
 /// Rows of a 2D grid that Jacobi's sweeps are shared out by: the bands in which a CPU updates rows and adds their
@@ -29,6 +30,42 @@ impl Link {
     /// Seconds that a message takes.
     fn seconds(&self, bytes: u64) -> f64 {
         1e-6 * self.latency + 1e-9 * bytes as f64 / self.bandwidth
+    }
+}
+
+/// How values get from one GPU to another. No result depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExchangePath {
+    /// From GPU to GPU where they reach each other's memory, else through main memory.
+    #[default]
+    Auto,
+    /// From GPU to GPU: by NVLink, or over the bus.
+    Peer,
+    /// Through main memory.
+    Host,
+}
+
+impl ExchangePath {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Peer, Self::Host];
+
+    /// The name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Peer => "peer",
+            Self::Host => "host",
+        }
+    }
+
+    /// What it is, in one sentence.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Auto => "From GPU to GPU where they reach each other, else through main memory.",
+            Self::Peer => "From GPU to GPU, by NVLink or over the bus.",
+            Self::Host => "Through main memory.",
+        }
     }
 }
 
@@ -70,6 +107,11 @@ impl Devices {
             AxisTiling::bands(shape.planes(), if shape.dim() == 2 { BAND } else { 1 })
         });
         Ok(Self { shares: Shares::new(&axis, count)?, exchange_every, link })
+    }
+
+    /// The link by which the time of an exchange is predicted.
+    pub fn link(&self) -> Link {
+        self.link
     }
 
     /// Who computes, keeps and receives what.

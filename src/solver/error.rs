@@ -46,6 +46,16 @@ pub enum SolverError {
         /// Which can.
         instead: String,
     },
+    /// GPUs that share a grid cannot reach each other's memory.
+    #[error(
+        "GPU {from} cannot reach the memory of GPU {to}; exchange host moves values through main memory"
+    )]
+    NoPeers {
+        /// The GPU that would send, by its ordinal.
+        from: u32,
+        /// The one that would receive.
+        to: u32,
+    },
     /// The GPU failed while it was at work: it is lost, was reset, or refused a launch.
     #[error("{gpu} failed: {what}")]
     Device {

@@ -20,8 +20,8 @@ pub enum Unavailable {
         /// How many GPUs there are.
         count: u32,
     },
-    /// More than one GPU was chosen.
-    #[error("devices names {0} GPUs, but a solver runs on one")]
+    /// As many GPUs were chosen, and the method is not shared out over as many devices.
+    #[error("devices names {0} GPUs, but the method is not shared out over them")]
     SeveralGpus(usize),
     /// The GPU lacks what the kernels need.
     #[error("{name} is too old: it has compute capability {}.{}, and 7.0 is needed", .capability.0, .capability.1)]

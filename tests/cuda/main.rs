@@ -7,6 +7,7 @@
 #[allow(dead_code, reason = "3D cases are larger here")]
 mod cases;
 mod damping;
+mod devices;
 mod gpu;
 mod iterates;
 mod life;
@@ -40,6 +41,7 @@ fn main() {
         matrices::TESTS,
         observations::TESTS,
         life::TESTS,
+        devices::TESTS,
     ]
     .concat();
     let trials = trials

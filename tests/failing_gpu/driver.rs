@@ -1,6 +1,7 @@
-//! A stand-in for NVIDIA's driver, of one GPU that fails in the way that `TILESCOPE_TEST_GPU` names. Its
-//! memory is that of the host, and its kernels do nothing: it is there for failures that no machine
-//! shows when it is asked to. The functions are those of the CUDA driver API that Tilescope calls.
+//! A stand-in for NVIDIA's driver, of one GPU, or of as many as `TILESCOPE_TEST_GPUS` says, that fail in the way that
+//! `TILESCOPE_TEST_GPU` names. They do not reach each other. Their memory is that of the host, and their kernels do
+//! nothing: it is there for failures that no machine shows when it is asked to. The functions are those of the CUDA driver
+//! API that Tilescope calls.
 
 #![crate_type = "cdylib"]
 #![allow(non_snake_case, clippy::missing_safety_doc)]
@@ -196,7 +197,14 @@ pub extern "C" fn cuDriverGetVersion(to: *mut c_int) -> Answer {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceGetCount(to: *mut c_int) -> Answer {
-    unsafe { *to = 1 };
+    let count = std::env::var("TILESCOPE_TEST_GPUS").ok().and_then(|count| count.parse().ok());
+    unsafe { *to = count.unwrap_or(1) };
+    OK
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDeviceCanAccessPeer(to: *mut c_int, _gpu: c_int, _peer: c_int) -> Answer {
+    unsafe { *to = 0 };
     OK
 }
 

@@ -212,13 +212,53 @@ fn a_gpu_that_is_not_there_is_refused_in_a_sentence() {
         ),
         (
             "0,1",
-            "devices is [0, 1]; it must be one GPU, such as [0]: a run on several is not possible yet",
+            "backend cuda cannot be used: devices names GPU 1, but this machine has only GPU 0; backend cpu can",
         ),
+        ("0,0", "devices is [0, 0]; it must name each GPU once"),
     ] {
         let output = tilescope("full", &format!("{SOLVE} --devices {devices}"));
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success() && said.contains(sentence), "{devices}: {said}");
         assert_eq!(said.lines().count(), 1, "{devices}: {said}");
+    }
+}
+
+/// On two GPUs that do not reach each other, and on one that simulates several.
+#[test]
+fn several_gpus_are_refused_and_fail_in_a_sentence() {
+    let arguments = |options: &str| format!("{SOLVE} --precision f32 {options}");
+    let tilescope = |failure: &str, options: &str| {
+        let line = arguments(options);
+        let mut command = Command::new(cargo_bin("tilescope"));
+        command.args(line.split_whitespace()).env("LD_LIBRARY_PATH", driver());
+        command.env(FAILURE, failure).env("TILESCOPE_TEST_GPUS", "2").output().expect("it starts")
+    };
+    for options in [
+        "--devices 0,1",
+        "--devices 1,0 --exchange host",
+        "--devices all --exchange-every 3",
+        "--devices 1 --simulate-devices 4 --exchange peer",
+        "--simulate-devices 3 --exchange-every 2 --exchange host",
+    ] {
+        let output = tilescope("slow-f64", &format!("{options} --json"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{options}: {said}");
+        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let is_real = !options.contains("simulate");
+        let name = if is_real { "2 × Test GPU" } else { "Test GPU" };
+        assert_eq!(summary["device"], name, "{options}");
+    }
+    for (failure, options, sentence) in [
+        ("slow-f64", "--devices 0,1 --exchange peer", "cannot reach the memory of GPU"),
+        ("slow-f64", "--devices 0,1,2", "devices names GPU 2, but this machine has GPUs 0 to 1"),
+        ("full", "--devices 0,1", "Test GPU has 1.00 MB of memory free, and this run needs"),
+        ("lost", "--devices 0,1", "GPU 0 (Test GPU) failed: uncorrectable ECC error encountered"),
+    ] {
+        let output = tilescope(failure, options);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{options}: {said}");
+        assert!(said.starts_with("tilescope: ") && said.contains(sentence), "{options}: {said}");
+        assert_eq!(said.lines().count(), 1, "{options}: {said}");
     }
 }
 

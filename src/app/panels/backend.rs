@@ -41,9 +41,11 @@ impl Backends {
         let is_auto = method.backend == Backend::Auto;
         // The menu says what runs, and has no room for more.
         row(ui, if is_auto { "Runs on (auto)" } else { "Runs on" }, about, |ui| {
-            let name = match session.backend() {
-                Backend::Auto | Backend::Cpu => "CPU",
-                Backend::Cuda => "CUDA",
+            let several = method.device_count().filter(|_| method.devices.len() > 1);
+            let name = match (session.backend(), several) {
+                (Backend::Auto | Backend::Cpu, _) => "CPU".to_owned(),
+                (Backend::Cuda, None) => "CUDA".to_owned(),
+                (Backend::Cuda, Some(count)) => format!("{count} GPUs"),
             };
             let combo = ComboBox::from_id_salt("backend").width(WIDTH).selected_text(name);
             let response = combo.show_ui(ui, |ui| {
@@ -51,11 +53,14 @@ impl Backends {
                 explained(entry, self.auto(session));
                 let entry = ui.selectable_value(&mut method.backend, Backend::Cpu, "CPU");
                 explained(entry, "The CPU cores of this machine.");
-                for (text, devices) in self.cuda() {
+                let problem = &session.spec.problem;
+                let can_share = problem.shape.len() > 1 && problem.kind != ProblemKind::Matrix;
+                for (text, devices) in self.cuda(can_share) {
                     let is_chosen = method.backend == Backend::Cuda
                         && devices.as_ref() == Some(&method.devices);
                     let button = Button::selectable(is_chosen, text);
-                    let about = match devices {
+                    let about = match &devices {
+                        Some(devices) if devices.len() > 1 => "GPUs that share the grid.",
                         Some(_) => "An NVIDIA GPU.",
                         None => "Needs an NVIDIA GPU and its driver.",
                     };
@@ -98,8 +103,9 @@ impl Backends {
         }
     }
 
-    /// The GPUs with the ordinals that choose them, or one entry without, which says why there is none.
-    fn cuda(&self) -> Vec<(String, Option<Vec<u32>>)> {
+    /// The GPUs with the ordinals that choose them, and all of them if they can share the grid; or one entry without, which
+    /// says why there is none.
+    fn cuda(&self, can_share: bool) -> Vec<(String, Option<Vec<u32>>)> {
         match self.gpus.get() {
             None => vec![("CUDA: querying the driver …".to_owned(), None)],
             Some(Ok(names)) => {
@@ -108,7 +114,12 @@ impl Backends {
                 let entry = |(ordinal, name)| {
                     (format!("CUDA{}: {name}", number(ordinal)), Some(vec![ordinal]))
                 };
-                (0..).zip(names).map(entry).collect()
+                let all = || {
+                    let devices: Vec<_> = (0..).zip(names).map(|(ordinal, _)| ordinal).collect();
+                    (format!("CUDA: all {} GPUs", names.len()), Some(devices))
+                };
+                let several = (can_share && names.len() > 1).then(all);
+                (0..).zip(names).map(entry).chain(several).collect()
             }
             Some(Err(why)) => vec![(format!("CUDA: {why}"), None)],
         }

@@ -16,7 +16,7 @@ use crate::run::{
     RunSpec, StopRule, StopSpec, TOLERANCE,
 };
 use crate::solver::Subiterations;
-use crate::solver::{Kernel, SolverError};
+use crate::solver::{ExchangePath, Kernel, SolverError};
 use clap::Args;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -34,6 +34,8 @@ Examples:
       a batch of 1D systems, and tiles that hold a whole system
   tilescope bench kernels --shape 512x512x512 --kernel classic,shared
       a 3D grid
+  tilescope bench kernels --shape 16384x16384 --devices 0,1 --k 32 --overlap 4
+      a grid that two GPUs share
   tilescope bench kernels --kernel register --k 32 --overlap 4 --frames
       how much of the speed remains while the window shows 60 frames per second
 
@@ -94,6 +96,12 @@ pub(super) struct Kernels {
         value_parser = values::whole::<usize>
     )]
     threads: usize,
+    /// GPUs, by their numbers in `tilescope devices`: one, several with commas, which share the grid, or `all` [default: 0]
+    #[arg(long, value_name = "N,…", help_heading = "Measurement", value_parser = values::gpus)]
+    devices: Option<values::Gpus>,
+    /// How values get from one of several GPUs to another
+    #[arg(long, value_name = "PATH", default_value = "auto", help_heading = "Measurement")]
+    exchange: ExchangePath,
 
     /// Samples per median
     #[arg(
@@ -191,6 +199,11 @@ impl Kernels {
         Ok(ExitCode::SUCCESS)
     }
 
+    /// The GPUs, by their numbers.
+    fn gpus(&self) -> Vec<u32> {
+        self.devices.as_ref().map_or(vec![0], |values::Gpus(gpus)| gpus.clone())
+    }
+
     /// Refuses options that change nothing of what is measured.
     fn check_options(&self) -> Result<(), UsageError> {
         check_threads(self.threads, &self.backend)?;
@@ -251,7 +264,9 @@ impl Kernels {
             Backend::Cuda => Kernel::compared(MethodName::Hierarchical),
         };
         tiled.push(Kernel::SPECTRAL);
-        let defaults = [classic.clone(), tiled].concat();
+        let mut defaults = [classic.clone(), tiled].concat();
+        let gpus = self.gpus();
+        defaults.retain(|kernel| gpus.len() == 1 || kernel.takes_shares());
         let mut kernels = self.lists.kernel(&defaults);
         if backend == Backend::Cpu && beside_others {
             // Kernels named on the command line are kernels of the GPU.
@@ -288,6 +303,8 @@ impl Kernels {
                 precision: self.precision,
                 backend,
                 threads: self.threads,
+                devices: self.gpus(),
+                exchange: self.exchange,
                 ..method
             },
             stop: StopSpec {

@@ -165,7 +165,7 @@ pub(super) fn open(plan: &Plan) -> Result<Option<f64>, SolverError> {
         boundary: crate::problem::Boundary::default(),
     };
     let begin = Instant::now();
-    let place = plan.place.automatic();
+    let place = plan.place.of_one_device();
     solver::set_up(&Arc::new(problem), Method::Classic, Precision::F64, &place)?;
     Ok(Some(begin.elapsed().as_secs_f64()))
 }

@@ -9,7 +9,7 @@ use super::output::{Output, backends};
 use crate::run::papers::{EXPERIMENTS, ExperimentMethod, Group, PublishedExperiment};
 use crate::run::{Backend, MethodName, MethodSpec, Plan, Planner, RunSpec};
 use crate::solver::cuda::Device;
-use crate::solver::{Kernel, Layout, Method, Place, SolverError};
+use crate::solver::{ExchangePath, Kernel, Layout, Method, Place, SolverError};
 use clap::Args;
 use record::Record;
 use std::process::ExitCode;
@@ -212,7 +212,8 @@ impl Paper {
             Backend::Auto | Backend::Cpu => Place::Cpu { threads: 0, layout: Layout::default() },
             Backend::Cuda => {
                 let (devices, kernel) = (vec![Device::new(0)], Kernel::AUTO);
-                Place::Cuda { devices, kernel, block_size: None }
+                let exchange = ExchangePath::Auto;
+                Place::Cuda { devices, exchange, kernel, block_size: None }
             }
         };
         // The number of cycles is the same for every kernel, so the fastest counts them.

@@ -4,6 +4,7 @@ use super::*;
 use crate::grid::Precision;
 use crate::run::plan::Planner;
 use crate::run::{ProblemKind, RunSpec};
+use crate::solver::ExchangePath;
 use crate::solver::fake::Batches;
 
 /// Cycles at a time: one, as on the CPU; some; more than there are; and any.
@@ -391,7 +392,12 @@ fn a_place_that_cannot_be_had_leaves_the_run_where_it_is() {
     run.advance(1).unwrap();
     let mut nowhere = Plan::clone(run.plan());
     let devices = vec![solver::cuda::Device::new(0)];
-    nowhere.place = solver::Place::Cuda { devices, kernel: Kernel::AUTO, block_size: None };
+    nowhere.place = solver::Place::Cuda {
+        devices,
+        exchange: ExchangePath::Auto,
+        kernel: Kernel::AUTO,
+        block_size: None,
+    };
     // A machine with a GPU could go there.
     if run.move_to(&Arc::new(nowhere)).is_err() {
         let device = run.solver().device();

@@ -7,7 +7,7 @@ use super::hierarchical::Hierarchical;
 use super::norms::PartialNorms;
 use super::patch::Local;
 use super::{Pass, classic};
-use crate::grid::{Real, Received, Shape, Share};
+use crate::grid::{Real, Received, Share};
 use crate::problem::System;
 use crate::solver::{Devices, Method};
 use std::mem;
@@ -143,13 +143,13 @@ impl<R: Real> Device<R> {
         let cut_out = sweeps.tiling().map(|tiling| tiling.cut_out(tiles.clone()));
         let message = |Received { from, planes }: &Received| Message {
             from: *from,
-            stored: without_sides(shape, planes),
+            stored: shape.stored_alone(planes.clone()),
         };
         Self {
             tiles: cut_out.map(|tiling| Hierarchical::new(system.shape(), &tiling)),
             system,
             stored: shape.stored_planes(computed.clone()),
-            owned: without_sides(shape, owned),
+            owned: shape.stored_alone(owned.clone()),
             received: received.iter().map(message).collect(),
             current: Vec::new(),
             other: Vec::new(),
@@ -163,12 +163,6 @@ impl<R: Real> Device<R> {
             self.current[at.clone()].copy_from_slice(&self.other[at]);
         }
     }
-}
-
-/// Where some planes lie in the arrays of a grid, without the plane on either side.
-fn without_sides(shape: &Shape, planes: &Range<usize>) -> Range<usize> {
-    let Range { start, end } = shape.stored_planes(planes.clone());
-    start + shape.stored_plane()..end - shape.stored_plane()
 }
 
 /// A part of the arrays of a grid, counted from where those of a device begin.

@@ -454,6 +454,27 @@ impl<R: Real> CpuSolver<R> {
         }
     }
 
+    /// The numbers of its grid; `None` for a matrix.
+    #[cfg(feature = "cuda")]
+    pub(super) fn grid(&self) -> Option<&Arc<System<R>>> {
+        match &self.system {
+            Divided::Grid(system) => Some(system),
+            Divided::Matrix(_) => None,
+        }
+    }
+
+    /// The arrays of the iterate and of the one before, with the boundary values.
+    #[cfg(feature = "cuda")]
+    pub(super) fn arrays_mut(&mut self) -> (&mut [R], &mut [R]) {
+        (self.current.as_mut_slice(), self.previous.as_mut_slice())
+    }
+
+    /// The exact solution, if it is known.
+    #[cfg(feature = "cuda")]
+    pub(super) fn exact(&self) -> Option<&Arc<Field<f64>>> {
+        self.exact.as_ref()
+    }
+
     /// The values of the rows of its matrix: of the iterate, and of the one before.
     #[cfg(feature = "cuda")]
     pub(super) fn values_mut(&mut self) -> (&mut [R], &mut [R]) {

@@ -106,6 +106,11 @@ impl RightHandSideArgument {
         Self { values, step }
     }
 
+    /// The same, read from another place.
+    pub fn with_values(self, values: Pointer) -> Self {
+        Self { values, ..self }
+    }
+
     /// Whether g is the same everywhere.
     pub fn is_same(&self) -> bool {
         self.step == 0
@@ -163,6 +168,8 @@ pub(super) struct CycleArguments<Grid, Tiles, Weights> {
     /// Sweeps of the cycle.
     pub k: i32,
     pub split: SplitArgument,
+    /// The number of the first tile of the launch.
+    pub first: i32,
 }
 
 /// Those of kernels for 1D and 2D.
@@ -198,6 +205,7 @@ const fn assert_layout<R>() {
     assert!(offset_of!(FlatArguments<R>, weights) == 80);
     assert!(offset_of!(FlatArguments<R>, k) == 80 + weights);
     assert!(offset_of!(FlatArguments<R>, split) == 84 + weights);
+    assert!(offset_of!(FlatArguments<R>, first) == 92 + weights);
     let damped = size_of::<FlatArguments<R>>();
     assert!(offset_of!(DampedArguments<R, FlatArguments<R>>, omega) == damped);
     assert!(size_of::<DampedArguments<R, FlatArguments<R>>>() == damped + 8);
@@ -215,6 +223,7 @@ const fn assert_layout<R>() {
     assert!(offset_of!(VolumeArguments<R>, weights) == 112);
     assert!(offset_of!(VolumeArguments<R>, k) == 112 + weights);
     assert!(offset_of!(VolumeArguments<R>, split) == 116 + weights);
+    assert!(offset_of!(VolumeArguments<R>, first) == 124 + weights);
 }
 
 const _: () = {

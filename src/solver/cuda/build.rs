@@ -2,8 +2,9 @@
 
 use super::arguments::Pointer;
 use super::blocks::BlocksType;
-use super::cycle_kernel::{CycleKernel, DeviceSystem};
+use super::cycle_kernel::CycleKernel;
 use super::kernels::Setting;
+use super::system::DeviceSystem;
 use crate::solver::SolverError;
 use cudarc::driver::CudaStream;
 use std::sync::Arc;

@@ -1,10 +1,12 @@
 //! Jacobi's iteration: one sweep through global memory.
 
 use super::arguments::Pointer;
-use super::cycle_kernel::{Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP, damped};
+use super::cycle_kernel::{Cycle, CycleKernel, Launch, Step, WARP, damped};
 use super::kernels::Setting;
 use super::ptx::File;
+use super::system::DeviceSystem;
 use crate::grid::Real;
+use crate::solver::devices::BAND;
 use crate::solver::{Footprint, SolverError};
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaStream, DeviceRepr, DriverError};
@@ -23,6 +25,13 @@ const MAX_BLOCKS_Y: u32 = 65_535;
 /// Rows per thread of a sweep with norms: `ROWS` of `classic.cu`.
 const ROWS_PER_THREAD: u32 = 8;
 
+/// Threads of a block on a device that shares a grid with others: it is not timed.
+const SHARING: u32 = 256;
+
+/// Threads along x and y of a block of a sweep with norms there: one band of rows, by which sweeps are shared out, so
+/// that norms have the same bits for any number of devices.
+const OF_BAND: [u32; 2] = [128, BAND as u32 / ROWS_PER_THREAD];
+
 /// Prepares the kernel ([`BuildFn`](super::build::BuildFn)).
 pub(super) fn build<R: Real + DeviceRepr>(
     system: &DeviceSystem<R>,
@@ -30,7 +39,8 @@ pub(super) fn build<R: Real + DeviceRepr>(
     stream: &Arc<CudaStream>,
     arrays: [Pointer; 2],
 ) -> Result<Option<Box<dyn CycleKernel<R>>>, SolverError> {
-    let (block_size, omega) = (setting.block_size, setting.method.omega());
+    let block_size = setting.block_size.or(system.share.as_ref().map(|_| SHARING));
+    let omega = setting.method.omega();
     let kernel = match system.shape.dim() {
         3 => Classic::in_3d(system, stream, arrays, block_size, omega),
         _ => Classic::new(system, stream, arrays, block_size, omega),
@@ -127,6 +137,8 @@ impl Classic {
         let columns = system.grid.flat.columns.unsigned_abs();
         let rows = system.grid.flat.rows.unsigned_abs();
         Self::of(omega, |name, is_measured| {
+            let is_shared = is_measured && system.share.is_some();
+            let block = if is_shared { OF_BAND } else { block };
             let rows_per_thread = if is_measured { ROWS_PER_THREAD } else { 1 };
             let down = rows.div_ceil(block[1] * rows_per_thread).min(MAX_BLOCKS_Y);
             let blocks = [columns.div_ceil(block[0]), down];
@@ -141,7 +153,7 @@ impl Classic {
         stream: &Arc<CudaStream>,
         [from, to]: [Pointer; 2],
     ) -> Result<f32, DriverError> {
-        let step = Step { from, to, squares: 0 };
+        let step = Step { from, to, squares: 0, index: 0, exchanges: false };
         for _ in 0..TIMED {
             self.launch(stream, system, step)?;
         }

@@ -2,8 +2,9 @@
 
 use super::arguments::{Pointer, counted};
 use super::classic::{Classic, by_warps};
-use super::cycle_kernel::{DeviceSystem, Launch};
+use super::cycle_kernel::Launch;
 use super::ptx::File;
+use super::system::DeviceSystem;
 use crate::grid::Real;
 use crate::solver::{Kernel, SolverError};
 use cudarc::driver::{CudaStream, DeviceRepr};

@@ -1,18 +1,17 @@
 //! What the kernels have in common.
 
 use super::arguments::{
-    AxisArgument, CycleArguments, DampedArguments, FlatArguments, GridArgument, Pointer,
-    RightHandSideArgument, SpectralArguments, SplitArgument, VolumeArguments, WeightsArgument,
-    counted,
+    AxisArgument, CycleArguments, DampedArguments, FlatArguments, Pointer, SpectralArguments,
+    SplitArgument, VolumeArguments, counted,
 };
 use super::gpu::Gpu;
-use super::ptx::{File, Form};
-use crate::grid::{Precision, Real, Shape, Tiling};
+use super::ptx::File;
+use super::system::DeviceSystem;
+use crate::grid::{Precision, Real, Tiling};
 use crate::solver::{Footprint, SolverError};
 use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUfunction_attribute_enum};
 use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig,
-    PushKernelArg,
+    CudaFunction, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -26,53 +25,25 @@ pub(super) fn tile_name(tiling: &Tiling) -> String {
     format!("tile {}", sides.join("x"))
 }
 
+/// The first tile that a system computes and how many it computes; `None` if there are more tiles than kernels count.
+pub(super) fn tiles_of<R>(system: &DeviceSystem<R>, tiling: &Tiling) -> Option<[i32; 2]> {
+    let (slowest, others) = tiling.axes().split_last()?;
+    if others.is_empty() {
+        return Some([0, counted(slowest.count().checked_mul(system.shape.rows())?)?]);
+    }
+    let share = system.share.clone().unwrap_or(0..slowest.count());
+    let of_row = others.iter().try_fold(1_usize, |tiles, axis| tiles.checked_mul(axis.count()))?;
+    // The number of a tile is counted, too.
+    counted(of_row.checked_mul(slowest.count())?)?;
+    Some([counted(share.start * of_row)?, counted(share.len() * of_row)?])
+}
+
 /// The name of the function that makes the same sweeps damped by ω, `FUNCTION(name##_damped, …)` in its file; the name
 /// itself without damping.
 pub(super) fn damped(function: &str, omega: f64) -> Cow<'_, str> {
     match omega == 1.0 {
         true => function.into(),
         false => format!("{function}_damped").into(),
-    }
-}
-
-/// A system on a GPU: the arguments that all kernels share. The right-hand side is shared by all solvers
-/// of the system.
-pub(super) struct DeviceSystem<R> {
-    pub gpu: Arc<Gpu>,
-    pub shape: Shape,
-    pub precision: Precision,
-    pub form: Form,
-    pub grid: GridArgument,
-    /// As kernels for 3D and as those for 1D and 2D have them.
-    pub weights: WeightsArgument<R, 6>,
-    pub flat_weights: WeightsArgument<R, 4>,
-    /// The rows of the points, where they differ.
-    pub _rows: Option<CudaSlice<R>>,
-    /// 1 where the rows have diagonals of their own.
-    pub diagonal: f64,
-    /// b / d.
-    pub g: Array<R>,
-    /// The same, for kernels that observe an iterate.
-    pub rhs: RightHandSideArgument,
-}
-
-/// An array of the grid on the GPU, with its boundary values, laid out as a [`Field`](crate::grid::Field).
-pub(super) struct Array<T> {
-    pub values: CudaSlice<T>,
-    /// Where its first interior point lies.
-    pub interior: Pointer,
-}
-
-impl<T> Array<T> {
-    pub fn new(values: CudaSlice<T>, shape: &Shape, stream: &CudaStream) -> Self {
-        let interior = Self::interior_of(&values, shape, stream);
-        Self { values, interior }
-    }
-
-    /// The first interior point of the first of some arrays that lie one after the other.
-    pub fn interior_of(values: &CudaSlice<T>, shape: &Shape, stream: &CudaStream) -> Pointer {
-        let offset = (shape.row_start(0) + 1) * size_of::<T>();
-        values.device_ptr(stream).0 + offset as u64
     }
 }
 
@@ -85,6 +56,10 @@ pub(super) struct Step {
     pub to: Pointer,
     /// Where its parts write their sums of squares of the first sweep; 0 for no norms.
     pub squares: Pointer,
+    /// Its place among the cycles whose sums are kept together.
+    pub index: usize,
+    /// Whether devices that share the grid exchange what it made.
+    pub exchanges: bool,
 }
 
 /// A method on a GPU.
@@ -111,6 +86,8 @@ pub(super) struct Cycle {
     tiles: [AxisArgument; 3],
     k: i32,
     split: SplitArgument,
+    /// The number of the first tile.
+    first: i32,
     /// The fraction of each update that sweeps apply; functions without damping do not read it.
     omega: f64,
 }
@@ -119,7 +96,7 @@ impl Cycle {
     /// One sweep without tiles.
     pub fn sweep(omega: f64) -> Self {
         let tiles = [AxisArgument::NONE; 3];
-        Self { tiles, k: 1, split: SplitArgument { x: 1, y: 1 }, omega }
+        Self { tiles, k: 1, split: SplitArgument { x: 1, y: 1 }, first: 0, omega }
     }
 
     /// `k` sweeps in tiles that are split into x by y parts; `None` if a number is too large for the
@@ -133,8 +110,14 @@ impl Cycle {
             tiles,
             k: counted(k)?,
             split: SplitArgument { x: counted(x)?, y: counted(y)? },
+            first: 0,
             omega: 1.0,
         })
+    }
+
+    /// The same from this tile on.
+    pub fn from_tile(self, first: i32) -> Self {
+        Self { first, ..self }
     }
 
     /// The same with damped sweeps.
@@ -145,12 +128,12 @@ impl Cycle {
     /// The arguments of one cycle in 1D or 2D.
     fn flat<R: Real>(&self, system: &DeviceSystem<R>, step: Step) -> FlatArguments<R> {
         let [x, y, _] = self.tiles;
-        self.arguments(system.g.interior, step, system.grid.flat, [x, y], system.flat_weights)
+        self.arguments(system.g, step, system.grid.flat, [x, y], system.flat_weights)
     }
 
     /// The arguments of one cycle in 3D.
     fn volume<R: Real>(&self, system: &DeviceSystem<R>, step: Step) -> VolumeArguments<R> {
-        self.arguments(system.g.interior, step, system.grid, self.tiles, system.weights)
+        self.arguments(system.g, step, system.grid, self.tiles, system.weights)
     }
 
     fn arguments<Grid, Tiles, Weights>(
@@ -161,9 +144,9 @@ impl Cycle {
         tiles: Tiles,
         weights: Weights,
     ) -> CycleArguments<Grid, Tiles, Weights> {
-        let Step { from, to, squares } = step;
-        let Self { k, split, .. } = *self;
-        CycleArguments { from, g, to, squares, grid, tiles, weights, k, split }
+        let Step { from, to, squares, .. } = step;
+        let Self { k, split, first, .. } = *self;
+        CycleArguments { from, g, to, squares, grid, tiles, weights, k, split, first }
     }
 }
 

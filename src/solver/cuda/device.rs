@@ -196,10 +196,11 @@ impl Device {
     }
 }
 
-/// The one GPU of a list of devices.
+/// The one GPU of a list of devices, for a method that is not shared out.
 ///
 /// # Errors
 /// [`Unavailable::NoGpu`] of an empty list, [`Unavailable::SeveralGpus`] of a longer one.
+#[cfg(feature = "cuda")]
 pub(super) fn single(devices: &[Device]) -> Result<&Device, Unavailable> {
     match devices {
         [device] => Ok(device),
@@ -226,13 +227,15 @@ impl fmt::Debug for Device {
 mod tests {
     use super::*;
 
+    #[cfg(feature = "cuda")]
     #[test]
-    fn a_solver_runs_on_one_gpu() {
+    fn a_method_that_is_not_shared_out_runs_on_one_gpu() {
         let devices = [Device::new(0), Device::new(1)];
         assert_eq!(single(&devices[1..]).map(Device::ordinal), Ok(1));
         assert_eq!(single(&[]), Err(Unavailable::NoGpu));
         let several = single(&devices).unwrap_err();
-        assert_eq!(several.to_string(), "devices names 2 GPUs, but a solver runs on one");
+        let sentence = "devices names 2 GPUs, but the method is not shared out over them";
+        assert_eq!(several.to_string(), sentence);
     }
 
     #[test]

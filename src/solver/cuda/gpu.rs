@@ -277,6 +277,16 @@ impl Gpu {
         self.has_failed.load(Ordering::Relaxed)
     }
 
+    /// It is as useless as another GPU that failed: the next solver needs a new context.
+    pub fn set_failed(&self) {
+        self.has_failed.store(true, Ordering::Relaxed);
+    }
+
+    /// Its name and number, where there are several.
+    pub fn title(&self) -> String {
+        format!("GPU {} ({})", self.ordinal, self.name)
+    }
+
     /// The error of a solver after a failure of the driver. Most failures leave the context useless; a lack
     /// of memory does not.
     pub fn failed(&self, error: DriverError) -> SolverError {

@@ -69,12 +69,37 @@ pub(super) struct Iterates {
     next: [usize; 2],
     /// The first interior point of u*; 0 if it is not known.
     pub exact: Pointer,
+    /// Cycles from one exchange between devices that share the grid to the next; 1 on a single device.
+    exchange_every: u64,
+    /// Cycles since the last exchange.
+    since: u64,
 }
 
 impl Iterates {
     /// The initial guess, which the first two arrays hold.
     pub fn at_start(arrays: [Pointer; MOST_ARRAYS], exact: Pointer) -> Self {
-        Self { arrays, current: 0, before: 1, next: [1, 0], exact }
+        Self { arrays, current: 0, before: 1, next: [1, 0], exact, exchange_every: 1, since: 0 }
+    }
+
+    /// The same on devices that exchange what they made after so many cycles.
+    pub fn exchanging(self, exchange_every: u64) -> Self {
+        Self { exchange_every, ..self }
+    }
+
+    /// The initial guess again, or another iterate, in the same arrays.
+    pub fn restarted(self) -> Self {
+        Self::at_start(self.arrays, self.exact).exchanging(self.exchange_every)
+    }
+
+    /// Whether devices that share the grid have exchanged what the last cycle made.
+    pub fn are_exchanged(&self) -> bool {
+        self.since == 0
+    }
+
+    /// The fewest cycles after which everything is as before: the arrays, and the cycles to the next exchange.
+    fn period(&self) -> usize {
+        let cycles = self.exchange_every.saturating_mul(1 + self.exchange_every % 2);
+        usize::try_from(cycles).unwrap_or(usize::MAX).max(2)
     }
 
     /// Where the next iterate goes.
@@ -90,17 +115,27 @@ impl Iterates {
         Self { next, ..self }
     }
 
+    /// As many cycles, or some more if an exchange is near: only from there on other solvers can continue.
+    fn to_exchange(&self, cycles: usize) -> usize {
+        let every = usize::try_from(self.exchange_every).unwrap_or(usize::MAX);
+        let since =
+            usize::try_from(self.since).unwrap_or(usize::MAX).saturating_add(cycles) % every;
+        if since == 0 || every > cycles { cycles } else { cycles + every - since }
+    }
+
     /// Whether cycles alternate between the present array and another from now on, and a graph may begin
     /// here: of two arrays it begins in the first.
     fn is_at_beginning(&self) -> bool {
-        self.next[1] == self.current && self.current < self.next[0]
+        self.next[1] == self.current && self.current < self.next[0] && self.are_exchanged()
     }
 
-    fn step(&mut self, squares: Pointer) -> Step {
+    fn step(&mut self, squares: Pointer, index: usize) -> Step {
         let [from, to] = [self.current, self.next[0]].map(|array| self.arrays[array]);
+        self.since = (self.since + 1) % self.exchange_every;
+        let exchanges = self.are_exchanged();
         (self.before, self.current) = (self.current, self.next[0]);
         self.next = [self.next[1], self.current];
-        Step { from, to, squares }
+        Step { from, to, squares, index, exchanges }
     }
 }
 
@@ -126,6 +161,11 @@ pub(super) trait Cycles {
         step: Step,
         others: Others,
     ) -> Result<(), DriverError>;
+
+    /// Lets the stream wait for what the cycles enqueued elsewhere.
+    fn join(&self, _stream: &Arc<CudaStream>) -> Result<(), DriverError> {
+        Ok(())
+    }
 }
 
 /// The norms of a cycle beside the sum of squares of its residual.
@@ -219,6 +259,11 @@ impl GraphBatch {
         self.finds_all_norms
     }
 
+    /// How many cycles' sums are kept together.
+    pub fn together(&self) -> usize {
+        self.together
+    }
+
     /// Drops recorded graphs and pending cycles, which were made for another request.
     pub fn reset(&mut self) -> Result<(), DriverError> {
         self.discard_pending()?;
@@ -288,7 +333,7 @@ impl GraphBatch {
         let known = self.seconds[usize::from(measure)];
         let fit = known.map_or(2.0, |seconds| BATCH_SECONDS / seconds);
         let most = usize::try_from(most).unwrap_or(MOST_CYCLES).clamp(1, MOST_CYCLES);
-        let count = (fit as usize).clamp(1, most);
+        let count = iterates.to_exchange((fit as usize).clamp(1, most)).min(most);
         let seconds = known.unwrap_or(0.0) * count as f64;
         let until = Instant::now() + Duration::from_secs_f64(seconds * NAP);
         self.start.record(stream)?;
@@ -340,7 +385,9 @@ impl GraphBatch {
             }
             recorded => {
                 // Where a graph cannot begin yet, one cycle precedes it.
-                let is_before = recorded.is_none() && self.seconds[usize::from(measure)].is_some();
+                let is_before = recorded.is_none()
+                    && self.seconds[usize::from(measure)].is_some()
+                    && iterates.period() <= self.most_recorded(measure);
                 let count = if is_before { 1 } else { room.len().min(self.together) };
                 self.launch(cycles, stream, iterates, count, measure)?;
                 (count, false)
@@ -401,13 +448,18 @@ impl GraphBatch {
         for cycle in 0..count {
             let at = |first: Pointer, index: usize, bytes: usize| first + (index * bytes) as u64;
             let own = at(parts, cycle * self.parts_of_a_cycle, size_of::<f64>());
-            let step = iterates.step(if measure { own } else { 0 });
+            let step = iterates.step(if measure { own } else { 0 }, cycle);
             let first = cycle * self.sums_of_a_cycle + self.blocks_of_a_cycle;
             let own = at(sums, first, size_of::<Norms>());
             let parts = if measure && self.finds_all_norms { own } else { 0 };
             cycles.launch(stream, step, Others { parts, exact: iterates.exact })?;
         }
-        Ok(())
+        cycles.join(stream)
+    }
+
+    /// The most cycles of a graph.
+    fn most_recorded(&self, measure: bool) -> usize {
+        if measure { self.together } else { MOST_RECORDED }
     }
 
     /// The graph that begins at the present iterate, recorded as soon as the time of a cycle is known;
@@ -425,8 +477,11 @@ impl GraphBatch {
         };
         let arrays = [iterates.current, iterates.next()];
         let is_here = |recorded: &Recorded| recorded.arrays == arrays;
-        let most = if measure { self.together } else { MOST_RECORDED };
-        let length = ((GRAPH_SECONDS / seconds) as usize).clamp(2, most) / 2 * 2;
+        let (most, period) = (self.most_recorded(measure), iterates.period());
+        if period > most {
+            return Ok(None);
+        }
+        let length = ((GRAPH_SECONDS / seconds) as usize).clamp(period, most) / period * period;
         // The first cycles take longer than those that follow, so a graph that is too short is recorded
         // again.
         self.recorded[kind]

@@ -23,6 +23,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: false,
         takes_rows: false,
         takes_damping: false,
+        takes_shares: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| spectral::layout(setting).map(drop),
@@ -38,6 +39,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: false,
         takes_rows: false,
         takes_damping: false,
+        takes_shares: true,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| register::layout(setting).map(drop),
@@ -53,6 +55,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: false,
         takes_rows: true,
         takes_damping: true,
+        takes_shares: true,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| shared::layout(setting).map(drop),
@@ -68,6 +71,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: false,
         takes_rows: true,
         takes_damping: true,
+        takes_shares: true,
         methods: &[MethodName::Classic],
         #[cfg(feature = "cuda")]
         accepts: |_| Ok(()),
@@ -83,6 +87,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: true,
         takes_rows: false,
         takes_damping: false,
+        takes_shares: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::RESIDENT, setting),
@@ -98,6 +103,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: true,
         takes_rows: false,
         takes_damping: false,
+        takes_shares: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::HOISTED, setting),
@@ -113,6 +119,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: true,
         takes_rows: false,
         takes_damping: false,
+        takes_shares: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::REORGANISED, setting),
@@ -128,6 +135,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: true,
         takes_rows: false,
         takes_damping: false,
+        takes_shares: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::ROWS, setting),
@@ -152,6 +160,8 @@ pub(super) struct KernelType {
     pub takes_rows: bool,
     /// Whether it damps sweeps.
     pub takes_damping: bool,
+    /// Whether it computes some tiles of a grid that several devices share.
+    pub takes_shares: bool,
     /// The methods that it runs.
     pub methods: &'static [MethodName],
     /// Whether it accepts a setting; if not, what it does not accept, such as `tile 96x96`.
@@ -258,8 +268,8 @@ impl KernelType {
         if !method.schedule().is_jacobi() {
             return Err(SCHEDULES.to_owned());
         }
-        if method.devices().is_some() {
-            return Err(SIMULATED_DEVICES.to_owned());
+        if method.devices().is_some() && !self.takes_shares {
+            return Err(SEVERAL_DEVICES.to_owned());
         }
         match (method.plain(), self.name == Kernel::SPECTRAL.name()) {
             (Method::Spectral(_), false) => Err("subiterations in the sine basis".to_owned()),
@@ -272,8 +282,8 @@ impl KernelType {
 /// What no kernel accepts of a [`Schedule`](crate::solver::Schedule): blocks of threads run in any order.
 pub(super) const SCHEDULES: &str = "an order of tiles or points (waves, warps)";
 
-/// What a CPU alone simulates.
-pub(super) const SIMULATED_DEVICES: &str = "simulated devices";
+/// What a kernel refuses that computes all tiles of a grid.
+pub(super) const SEVERAL_DEVICES: &str = "several devices";
 
 /// The most shared memory of a block on any GPU so far (an H200).
 const MOST_SHARED: usize = 227 * 1024;

@@ -9,6 +9,7 @@ use super::cycle_kernel::Step;
 use super::device::Device;
 use super::gpu::Gpu;
 use super::graph_batch::{Cycles, GraphBatch, Iterates, Others, Parts};
+use super::host::{Host, Iterate};
 use crate::grid::{Field, Precision, Shape};
 use crate::problem::{Csr, Problem};
 use crate::solver::cpu::{CpuSolver, Level, MatrixSystem};
@@ -17,7 +18,7 @@ use crate::solver::{
     NormRequest, Norms, Observe, Quantity, Solver, SolverError,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DriverError};
-use std::cell::{Ref, RefCell};
+use std::cell::Ref;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -39,13 +40,6 @@ struct DeviceMatrix<R> {
     diagonal: CudaSlice<f64>,
 }
 
-/// The iterate on this machine, as far as it was copied here.
-struct Host<R> {
-    solver: CpuSolver<R>,
-    has_iterate: bool,
-    has_previous: bool,
-}
-
 /// A solver of a sparse matrix on one NVIDIA GPU. Its iterates are those of the CPU to the last bit, whichever
 /// kernel makes them.
 pub(super) struct MatrixSolver<R: DeviceReal> {
@@ -59,7 +53,7 @@ pub(super) struct MatrixSolver<R: DeviceReal> {
     iterates: Iterates,
     exact: Option<Arc<CudaSlice<f64>>>,
     device: DeviceInfo,
-    host: RefCell<Host<R>>,
+    host: Host<R>,
 }
 
 /// The cycles of a matrix.
@@ -147,7 +141,7 @@ impl<R: DeviceReal> MatrixSolver<R> {
             arrays,
             iterates: Iterates::at_start([one, other, 0, 0], exact_at),
             exact,
-            host: RefCell::new(Host { solver, has_iterate: true, has_previous: true }),
+            host: Host::new(solver),
             matrix,
         })
     }
@@ -163,12 +157,11 @@ impl<R: DeviceReal> MatrixSolver<R> {
     /// Copies the iterate of the solver on this machine to the GPU, as the present one and the one before.
     fn put(&mut self) -> Result<(), SolverError> {
         self.iterates = Iterates::at_start(self.iterates.arrays, self.iterates.exact);
-        let host = self.host.get_mut();
-        (host.has_iterate, host.has_previous) = (true, true);
+        let solver = self.host.present();
         let mut call = || -> Result<(), DriverError> {
             self.batches.discard_pending()?;
             for array in &mut self.arrays {
-                self.stream.memcpy_htod(host.solver.iterate().interior(0), array)?;
+                self.stream.memcpy_htod(solver.iterate().interior(0), array)?;
             }
             self.stream.synchronize()
         };
@@ -177,25 +170,16 @@ impl<R: DeviceReal> MatrixSolver<R> {
 
     /// The solver on this machine with the iterate of the GPU, and with the one before where that is needed.
     fn here(&self, needs_previous: bool) -> Result<Ref<'_, CpuSolver<R>>, SolverError> {
-        {
-            let Host { solver, has_iterate, has_previous } = &mut *self.host.borrow_mut();
-            let mut call = || -> Result<(), DriverError> {
-                let (iterate, previous) = solver.values_mut();
-                if !*has_iterate {
-                    self.stream.memcpy_dtoh(&self.arrays[self.iterates.current], iterate)?;
-                }
-                if needs_previous && !*has_previous {
-                    self.stream.memcpy_dtoh(&self.arrays[self.iterates.before], previous)?;
-                }
-                self.stream.synchronize()
+        self.host.updated(needs_previous, |which, solver| {
+            let Iterates { current, before, .. } = self.iterates;
+            let (iterate, previous) = solver.values_mut();
+            let (array, to) = match which {
+                Iterate::Present => (current, iterate),
+                Iterate::Before => (before, previous),
             };
-            if !*has_iterate || needs_previous && !*has_previous {
-                self.matrix.gpu.check(call())?;
-                *has_iterate = true;
-                *has_previous |= needs_previous;
-            }
-        }
-        Ok(Ref::map(self.host.borrow(), |host| &host.solver))
+            let copied = self.stream.memcpy_dtoh(&self.arrays[array], to);
+            self.matrix.gpu.check(copied.and_then(|()| self.stream.synchronize()))
+        })
     }
 }
 
@@ -209,8 +193,7 @@ impl<R: DeviceReal> Advance for MatrixSolver<R> {
             self.batches = GraphBatch::new(&self.matrix.gpu, &self.stream, parts)?;
         }
         let Self { matrix, stream, kernel, batches, iterates, host, .. } = self;
-        let host = host.get_mut();
-        (host.has_iterate, host.has_previous) = (false, false);
+        host.outdate();
         let cycles = MatrixCycles(&matrix.gpu, kernel);
         let (found, cycles, seconds) = batches.batch(&cycles, stream, iterates, most, measure)?;
         // Residuals were multiplied by the diagonal, row by row.
@@ -220,12 +203,12 @@ impl<R: DeviceReal> Advance for MatrixSolver<R> {
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
-        self.host.get_mut().solver.restart()?;
+        self.host.solver_mut().restart()?;
         self.put()
     }
 
     fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError> {
-        self.host.get_mut().solver.start_from(iterate)?;
+        self.host.solver_mut().start_from(iterate)?;
         self.put()
     }
 
@@ -238,7 +221,7 @@ impl<R: DeviceReal> Advance for MatrixSolver<R> {
         // A graph that was recorded still reads the one before.
         gpu.check(self.batches.reset())?;
         self.exact = Some(Arc::new(array));
-        self.host.get_mut().solver.set_exact(exact)
+        self.host.solver_mut().set_exact(exact)
     }
 }
 
@@ -297,7 +280,7 @@ impl<R: DeviceReal> Describe for MatrixSolver<R> {
 impl<R: DeviceReal> Solver for MatrixSolver<R> {
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
         let (problem, matrix) = (Arc::clone(&self.problem), Arc::clone(&self.matrix));
-        let solver = self.host.borrow().solver.beside(&Method::Classic)?;
+        let solver = self.host.solver().beside(&Method::Classic)?;
         let (stream, exact) = (matrix.gpu.stream()?, self.exact.clone());
         let beside = Self::at_start(problem, matrix, stream, solver, exact, &method, kernel)?;
         Ok(Box::new(beside))

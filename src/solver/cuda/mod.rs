@@ -17,11 +17,15 @@ mod classic_3d;
 mod cycle_kernel;
 mod device;
 #[cfg(feature = "cuda")]
+mod devices;
+#[cfg(feature = "cuda")]
 mod gather;
 #[cfg(feature = "cuda")]
 mod gpu;
 #[cfg(feature = "cuda")]
 mod graph_batch;
+#[cfg(feature = "cuda")]
+mod host;
 mod kernels;
 #[cfg(feature = "cuda")]
 mod matrix;
@@ -43,16 +47,27 @@ mod solver;
 mod spectral;
 #[cfg(feature = "cuda")]
 mod statistics;
+#[cfg(feature = "cuda")]
+mod system;
 
 pub use super::Unavailable;
 pub use device::Device;
-pub use properties::DeviceProperties;
+pub use properties::{DeviceProperties, GpuLink};
 
 use super::memory_traffic::{OnChip, TileWork};
-use super::{Kernel, Method, Solver, SolverError};
+use super::{ExchangePath, Kernel, Method, Solver, SolverError};
 use crate::grid::Precision;
 use crate::problem::Problem;
 use std::sync::Arc;
+
+/// The GPUs of a run, and how they exchange what they share.
+#[derive(Clone, Copy, Debug)]
+pub struct Gpus<'a> {
+    /// One for each device of the method ([`Method::devices`]), or a single one, which simulates all of them.
+    pub devices: &'a [Device],
+    /// How values get from one to another.
+    pub exchange: ExchangePath,
+}
 
 /// The names of the GPUs, by their ordinals; at least one, of which at least one can be used. It opens the
 /// driver, which may take a second: not for a thread that draws.
@@ -91,6 +106,24 @@ pub fn devices() -> Result<Vec<DeviceProperties>, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
+/// What the ways between these GPUs can do, measured with copies: it takes about a second for each pair.
+///
+/// # Errors
+/// [`SolverError`] if one of them cannot be used, or has no room for the copies.
+#[cfg(feature = "cuda")]
+pub fn measure_links(ordinals: &[u32]) -> Result<Vec<GpuLink>, SolverError> {
+    devices::measure_links(ordinals)
+}
+
+/// There are none in this build.
+///
+/// # Errors
+/// Always a [`SolverError`].
+#[cfg(not(feature = "cuda"))]
+pub fn measure_links(_ordinals: &[u32]) -> Result<Vec<GpuLink>, SolverError> {
+    Err(Unavailable::NotBuilt.into())
+}
+
 /// The version of the driver, as text.
 ///
 /// # Errors
@@ -113,20 +146,19 @@ pub fn driver_version() -> Result<String, Unavailable> {
 /// power of two from 32 to 512; `None` for the fastest.
 ///
 /// # Errors
-/// [`SolverError`] if there is no such GPU, more than one is chosen, or the run does not fit onto it.
+/// [`SolverError`] if there are no such GPUs, the method is not shared out over as many, or the run does not fit onto them.
 #[cfg(feature = "cuda")]
 pub fn solver(
     problem: &Arc<Problem>,
     method: Method,
     precision: Precision,
-    devices: &[Device],
+    gpus: Gpus<'_>,
     kernel: Kernel,
     block_size: Option<u32>,
 ) -> Result<Box<dyn Solver>, SolverError> {
-    let device = device::single(devices)?;
     match precision {
-        Precision::F32 => set_up::<f32>(problem, method, device, (kernel, block_size), false),
-        Precision::F64 => set_up::<f64>(problem, method, device, (kernel, block_size), false),
+        Precision::F32 => set_up::<f32>(problem, method, gpus, (kernel, block_size), false),
+        Precision::F64 => set_up::<f64>(problem, method, gpus, (kernel, block_size), false),
     }
 }
 
@@ -140,13 +172,13 @@ pub fn poisoned_solver(
     problem: &Arc<Problem>,
     method: Method,
     precision: Precision,
-    device: &Device,
+    gpus: Gpus<'_>,
     kernel: Kernel,
     block_size: Option<u32>,
 ) -> Result<Box<dyn Solver>, SolverError> {
     match precision {
-        Precision::F32 => set_up::<f32>(problem, method, device, (kernel, block_size), true),
-        Precision::F64 => set_up::<f64>(problem, method, device, (kernel, block_size), true),
+        Precision::F32 => set_up::<f32>(problem, method, gpus, (kernel, block_size), true),
+        Precision::F64 => set_up::<f64>(problem, method, gpus, (kernel, block_size), true),
     }
 }
 
@@ -154,10 +186,19 @@ pub fn poisoned_solver(
 fn set_up<R: arguments::DeviceReal>(
     problem: &Arc<Problem>,
     method: Method,
-    device: &Device,
+    gpus: Gpus<'_>,
     (kernel, block_size): (Kernel, Option<u32>),
     is_poisoned: bool,
 ) -> Result<Box<dyn Solver>, SolverError> {
+    if method.devices().is_some() && problem.operator.matrix().is_none() {
+        let (on, chosen) = (gpus, (kernel, block_size));
+        let mut solver = devices::DevicesSolver::<R>::new(problem, method, on, chosen)?;
+        if is_poisoned {
+            solver.poison()?;
+        }
+        return Ok(Box::new(solver));
+    }
+    let device = device::single(gpus.devices)?;
     if let Some(matrix) = problem.operator.matrix() {
         let mut solver = matrix::MatrixSolver::<R>::new(problem, matrix, &method, device, kernel)?;
         if is_poisoned {
@@ -181,12 +222,29 @@ pub fn solver(
     _problem: &Arc<Problem>,
     _method: Method,
     _precision: Precision,
-    devices: &[Device],
+    _gpus: Gpus<'_>,
     _kernel: Kernel,
     _block_size: Option<u32>,
 ) -> Result<Box<dyn Solver>, SolverError> {
-    device::single(devices)?;
     Err(Unavailable::NotBuilt.into())
+}
+
+/// Checks that the arrays of a solver fit into the memory that is free on its GPUs ([`Gpus::devices`]).
+///
+/// # Errors
+/// [`SolverError`] if they do not, or a GPU cannot be used.
+pub fn check_memory(
+    problem: &Problem,
+    #[cfg_attr(not(feature = "cuda"), expect(unused_variables, reason = "no GPU has arrays"))]
+    method: &Method,
+    precision: Precision,
+    devices: &[Device],
+) -> Result<(), SolverError> {
+    #[cfg(feature = "cuda")]
+    if method.devices().is_some() && problem.operator.matrix().is_none() {
+        return devices::check(problem, method, precision.bytes(), devices);
+    }
+    devices.iter().try_for_each(|device| device.check_memory(problem, precision))
 }
 
 /// The kernel that runs where `kernel` is chosen, on a GPU that is not known: for [`Kernel::AUTO`], the

@@ -1,9 +1,9 @@
 //! Observations of an iterate on a GPU: norms by a separate pass, and thinned out fields.
 
 use super::arguments::{DeviceReal, Norms, Pointer, WindowArgument, counted};
-use super::cycle_kernel::DeviceSystem;
 use super::graph_batch::fetch;
 use super::ptx::File;
+use super::system::DeviceSystem;
 use crate::grid::{Real, Tiling};
 use crate::solver::sample::near_borders;
 use crate::solver::{EdgeShare, SolverError, Window};

@@ -25,6 +25,21 @@ pub struct DeviceProperties {
     pub l2_bytes: Option<u64>,
 }
 
+/// The way from one GPU to another, as it was measured.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct GpuLink {
+    /// The GPU that sends, by its ordinal.
+    pub from: u32,
+    /// The one that receives.
+    pub to: u32,
+    /// `peer` from GPU to GPU, `host` through main memory.
+    pub path: &'static str,
+    /// Microseconds of a copy of 4 kB, one after the other.
+    pub latency_us: f64,
+    /// 10⁹ bytes per second of a copy of 256 MiB.
+    pub bandwidth: f64,
+}
+
 impl DeviceProperties {
     /// Whether the kernels can run on it.
     ///

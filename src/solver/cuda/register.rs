@@ -1,9 +1,10 @@
 //! A tile in the registers of warps (2D), or of lanes of a warp (1D).
 
 use super::arguments::{Pointer, counted};
-use super::cycle_kernel::{Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP, tile_name};
+use super::cycle_kernel::{Cycle, CycleKernel, Launch, Step, WARP, tile_name, tiles_of};
 use super::kernels::Setting;
 use super::ptx::File;
+use super::system::DeviceSystem;
 use crate::grid::{Real, Tiling};
 use crate::solver::memory_traffic::{Moved, OnChip, TileWork};
 use crate::solver::{Footprint, Method, SolverError};
@@ -44,7 +45,7 @@ pub(super) enum RegisterLayout {
 /// # Errors
 /// What it does not accept, such as `tile 96x96`.
 pub(super) fn layout(setting: &Setting<'_>) -> Result<RegisterLayout, String> {
-    let Method::Hierarchical { tiling, .. } = setting.method else {
+    let Method::Hierarchical { tiling, .. } = setting.method.plain() else {
         return Err(format!("method {}", setting.method.name().name()));
     };
     let layout = match tiling.axes() {
@@ -127,7 +128,9 @@ pub(super) fn build<R: Real + DeviceRepr>(
     _stream: &Arc<CudaStream>,
     _arrays: [Pointer; 2],
 ) -> Result<Option<Box<dyn CycleKernel<R>>>, SolverError> {
-    let (Method::Hierarchical { k, tiling }, Ok(layout)) = (setting.method, layout(setting)) else {
+    let (Method::Hierarchical { k, tiling }, Ok(layout)) =
+        (setting.method.plain(), layout(setting))
+    else {
         return Ok(None);
     };
     let kernel = Register::new(system, tiling, *k, layout).transpose()?;
@@ -149,7 +152,8 @@ impl Register {
         k: usize,
         layout: RegisterLayout,
     ) -> Option<Result<Self, SolverError>> {
-        let tiles = tiling.x().count() * tiling.y().map_or(system.shape.rows(), |y| y.count());
+        let [first, tiles] = tiles_of(system, tiling)?;
+        let tiles = tiles.unsigned_abs() as usize;
         let (file, [function, measured], split, blocks, threads, values) = match layout {
             RegisterLayout::Warps { function, warps, part: [width, height] } => {
                 // Two sets of halos where warps share a tile, and a stage for each warp, with gaps (see
@@ -168,9 +172,7 @@ impl Register {
                 (File::Register1d, functions, [lanes, 1], blocks, THREADS_1D, values)
             }
         };
-        let cycle = Cycle::new(tiling, k, split)?;
-        // Kernels count tiles and blocks in 31 bits.
-        counted(tiles)?;
+        let cycle = Cycle::new(tiling, k, split)?.from_tile(first);
         let blocks = [counted(blocks)?.unsigned_abs(), 1];
         let threads = [counted(threads)?.unsigned_abs(), 1];
         let bytes = values * R::PRECISION.bytes();

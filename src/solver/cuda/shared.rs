@@ -1,12 +1,11 @@
 //! The kernel of the papers: one block of threads per tile, which stays in shared memory.
 
-use super::arguments::{Pointer, counted};
-use super::cycle_kernel::{
-    Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP, damped, tile_name,
-};
+use super::arguments::Pointer;
+use super::cycle_kernel::{Cycle, CycleKernel, Launch, Step, WARP, damped, tile_name, tiles_of};
 use super::kernels::Setting;
 use super::ptx::File;
 use super::shared_3d;
+use super::system::DeviceSystem;
 use crate::grid::{Real, Tiling};
 use crate::solver::memory_traffic::{Moved, OnChip, TileWork};
 use crate::solver::{Footprint, Method, SolverError};
@@ -192,13 +191,9 @@ impl Shared {
     ) -> Option<Result<Self, SolverError>> {
         let SharedLayout { function, measured, block, bytes, parts_per_block, keeps_right, file } =
             layout;
-        let cycle = Cycle::new(tiling, k, [keeps_right, 1])?.damped(omega);
-        let systems = if tiling.y().is_none() { system.shape.rows() } else { 1 };
-        let tiles = tiling
-            .axes()
-            .iter()
-            .try_fold(systems, |tiles, axis| tiles.checked_mul(axis.count()))?;
-        let blocks = [counted(tiles)?.unsigned_abs(), 1];
+        let [first, tiles] = tiles_of(system, tiling)?;
+        let cycle = Cycle::new(tiling, k, [keeps_right, 1])?.from_tile(first).damped(omega);
+        let blocks = [tiles.unsigned_abs(), 1];
         let launch =
             |function| Launch::new(system, file, &damped(function, omega), blocks, block, bytes);
         let both = || Ok((launch(function)?, measured.map(launch).transpose()?));

@@ -1,17 +1,15 @@
 //! A solver on a GPU.
 
-use super::arguments::{
-    self, DeviceReal, GridArgument, Pointer, RightHandSideArgument, RowsArgument, WeightsArgument,
-};
-use super::cycle_kernel::{Array, CycleKernel, DeviceSystem, Step};
+use super::arguments::{self, DeviceReal, Pointer};
+use super::cycle_kernel::{CycleKernel, Step};
 use super::device::Device;
 use super::gather;
 use super::gpu::Gpu;
 use super::graph_batch::{Cycles, GraphBatch, Iterates, MOST_ARRAYS, Others, Parts};
 use super::kernels::{self, Refused, Setting};
 use super::observe::{Observer, OtherNorms, Values};
-use super::ptx::Form;
 use super::statistics::Folder;
+use super::system::{Array, DeviceSystem};
 use crate::grid::{self, Field, Tiling, memory};
 use crate::problem::{Operator, Problem, System};
 use crate::solver::statistics::{self, Sorting};
@@ -84,49 +82,21 @@ impl<R: DeviceReal> Cycles for GridCycles<'_, R> {
     }
 }
 
-impl<R: DeviceReal> DeviceSystem<R> {
-    /// Copies a system to the GPU.
-    fn new(
-        gpu: Arc<Gpu>,
-        stream: &Arc<CudaStream>,
-        problem: &Problem,
-    ) -> Result<Self, SolverError> {
-        let shape = problem.shape;
-        // g and the arrays of rows on the host.
-        memory::check(&shape, 1 + problem.operator.row_arrays(&shape), R::PRECISION)?;
-        let grid = GridArgument::of(&shape).ok_or_else(|| SolverError::Kernel {
-            kernel: Kernel::AUTO,
-            setting: format!("shape {shape}"),
-            instead: "backend cpu".into(),
-        })?;
-        let System { weights, diagonal, g, rows, .. } = match &problem.operator {
-            Operator::Stencil(stencil) => System::<R>::new(problem, stencil),
-            Operator::PerPoint(rows) => System::per_point(problem, rows),
-            Operator::Csr(_) => return Err(SolverError::Operator("a matrix")),
-        };
-        let g = gpu.check(stream.clone_htod(g.as_slice()))?;
-        let distance = rows.as_ref().map_or(0, |rows| rows.distance as i64);
-        let rows = rows.map(|rows| gpu.check(stream.clone_htod(&rows.values))).transpose()?;
-        gpu.check(stream.synchronize())?;
-        let g = Array::new(g, &shape, stream);
-        let form = Form::of(&weights, shape.dim());
-        let first = rows.as_ref().map_or(0, |rows| Array::<R>::interior_of(rows, &shape, stream));
-        let rows_argument = RowsArgument { first, distance };
-        let is_per_point = problem.operator.is_per_point();
-        Ok(Self {
-            gpu,
-            shape,
-            precision: R::PRECISION,
-            form,
-            grid,
-            weights: WeightsArgument::of(&weights, rows_argument),
-            flat_weights: WeightsArgument::of(&weights, rows_argument),
-            _rows: rows,
-            diagonal,
-            rhs: RightHandSideArgument::of(&problem.rhs, is_per_point, g.interior),
-            g,
-        })
-    }
+/// The system of a problem on a grid, copied to the GPU.
+fn system_of<R: DeviceReal>(
+    gpu: Arc<Gpu>,
+    stream: &Arc<CudaStream>,
+    problem: &Problem,
+) -> Result<DeviceSystem<R>, SolverError> {
+    let shape = problem.shape;
+    // g and the arrays of rows on the host.
+    memory::check(&shape, 1 + problem.operator.row_arrays(&shape), R::PRECISION)?;
+    let system = match &problem.operator {
+        Operator::Stencil(stencil) => System::<R>::new(problem, stencil),
+        Operator::PerPoint(rows) => System::per_point(problem, rows),
+        Operator::Csr(_) => return Err(SolverError::Operator("a matrix")),
+    };
+    DeviceSystem::new(gpu, stream, &system, &problem.rhs)
 }
 
 impl<R: DeviceReal> CudaSolver<R> {
@@ -150,7 +120,7 @@ impl<R: DeviceReal> CudaSolver<R> {
             Setting { method: &method, precision, shared_bytes, is_per_point, block_size };
         kernels::choose(kernel, &setting).map_err(|refused| refused.error(kernel))?;
         let stream = gpu.stream()?;
-        let system = Arc::new(DeviceSystem::new(gpu, &stream, problem)?);
+        let system = Arc::new(system_of(gpu, &stream, problem)?);
         Self::at_start(Arc::clone(problem), system, stream, None, method, (kernel, block_size))
     }
 

@@ -2,9 +2,10 @@
 //! plain arithmetic.
 
 use super::arguments::{Pointer, counted};
-use super::cycle_kernel::{Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP, tile_name};
+use super::cycle_kernel::{Cycle, CycleKernel, Launch, Step, WARP, tile_name};
 use super::kernels::Setting;
 use super::ptx::File;
+use super::system::DeviceSystem;
 use crate::grid::{Precision, Real};
 use crate::solver::{Footprint, Method, SolverError, Spectral};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError};

@@ -1,9 +1,9 @@
 //! The statistics of a field on a GPU: counted and summed there.
 
 use super::arguments::{AxisArgument, DeviceReal, Pointer, counted};
-use super::cycle_kernel::DeviceSystem;
 use super::observe::Values;
 use super::ptx::File;
+use super::system::DeviceSystem;
 use crate::solver::SolverError;
 use crate::solver::statistics::{BINS, Sorting, Statistics, TOGETHER};
 use cudarc::driver::{CudaFunction, CudaStream, DriverError, LaunchConfig, PushKernelArg};

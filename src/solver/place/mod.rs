@@ -1,7 +1,7 @@
 //! Where a solver runs, and how one is set up there.
 
-use super::cuda::{self, Device};
-use super::{Kernel, Layout, Method, Solver, SolverError, cpu};
+use super::cuda::{self, Device, Gpus};
+use super::{ExchangePath, Kernel, Layout, Method, Solver, SolverError, cpu};
 use crate::grid::Precision;
 use crate::problem::Problem;
 use std::sync::Arc;
@@ -18,8 +18,10 @@ pub enum Place {
     },
     /// On NVIDIA GPUs.
     Cuda {
-        /// Which; exactly one so far.
+        /// One for each device of the method ([`Method::devices`]), or a single one.
         devices: Vec<Device>,
+        /// How values get from one to another.
+        exchange: ExchangePath,
         /// How.
         kernel: Kernel,
         /// Threads of a block of kernel `classic`; `None` for the fastest.
@@ -42,8 +44,9 @@ pub fn set_up(
         Place::Cpu { threads, layout } => {
             Ok(cpu::solver(problem, method, precision, *threads, *layout)?)
         }
-        Place::Cuda { devices, kernel, block_size } => {
-            cuda::solver(problem, method, precision, devices, *kernel, *block_size)
+        Place::Cuda { devices, exchange, kernel, block_size } => {
+            let gpus = Gpus { devices, exchange: *exchange };
+            cuda::solver(problem, method, precision, gpus, *kernel, *block_size)
         }
     }
 }
@@ -55,10 +58,23 @@ impl Place {
     pub fn automatic(&self) -> Self {
         match self {
             Self::Cpu { .. } => self.clone(),
-            Self::Cuda { devices, .. } => {
-                Self::Cuda { devices: devices.clone(), kernel: Kernel::AUTO, block_size: None }
-            }
+            Self::Cuda { devices, exchange, .. } => Self::Cuda {
+                devices: devices.clone(),
+                exchange: *exchange,
+                kernel: Kernel::AUTO,
+                block_size: None,
+            },
         }
+    }
+
+    /// The first device alone, with the kernel chosen automatically.
+    #[must_use]
+    pub fn of_one_device(&self) -> Self {
+        let mut place = self.automatic();
+        if let Self::Cuda { devices, .. } = &mut place {
+            devices.truncate(1);
+        }
+        place
     }
 
     /// Whether a solver here can share what it has with one in the other place
@@ -67,9 +83,9 @@ impl Place {
         match (self, other) {
             (Self::Cpu { .. }, Self::Cpu { .. }) => self == other,
             (
-                Self::Cuda { devices: one, .. },
-                Self::Cuda { devices: other, block_size: None, .. },
-            ) => one == other,
+                Self::Cuda { devices: one, exchange: path, .. },
+                Self::Cuda { devices: other, exchange: its, block_size: None, .. },
+            ) => one == other && path == its,
             _ => false,
         }
     }

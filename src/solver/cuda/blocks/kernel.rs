@@ -196,7 +196,7 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
         step: Step,
         others: Others,
     ) -> Result<(), DriverError> {
-        let Step { from, to, squares } = step;
+        let Step { from, to, squares, .. } = step;
         let Others { parts, exact } = others;
         let arguments =
             BlocksArguments { from, to, squares, others: parts, exact, ..self.arguments };

@@ -7,7 +7,7 @@ mod lists;
 pub(super) use kernel::{BlocksKernel, Numbers};
 
 use super::cycle_kernel::WARP;
-use super::kernels::{KERNELS, NO_KERNEL, Refused, SCHEDULES, SIMULATED_DEVICES, Setting};
+use super::kernels::{KERNELS, NO_KERNEL, Refused, SCHEDULES, SEVERAL_DEVICES, Setting};
 use crate::grid::{AxisTiling, Precision};
 use crate::problem::Csr;
 use crate::solver::cpu::computed_rows;
@@ -154,7 +154,7 @@ impl Cut {
             Method::Spectral(_) => return Err(refuse(SINE_BASIS.to_owned())),
             Method::Damped { omega, .. } => return Err(refuse(format!("damping (ω = {omega})"))),
             Method::Scheduled { .. } => return Err(refuse(SCHEDULES.to_owned())),
-            Method::OnDevices { .. } => return Err(refuse(SIMULATED_DEVICES.to_owned())),
+            Method::OnDevices { .. } => return Err(refuse(SEVERAL_DEVICES.to_owned())),
             Method::Streaming(streaming) => {
                 return Err(refuse(format!("method {}", streaming.method().name())));
             }

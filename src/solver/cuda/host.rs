@@ -1,0 +1,80 @@
+//! The iterate of a GPU on this machine, where it is observed by the code of the CPU back end: the same code gives the
+//! same bits.
+
+use crate::grid::Real;
+use crate::solver::SolverError;
+use crate::solver::cpu::CpuSolver;
+use std::cell::{Ref, RefCell};
+
+/// The two iterates of a solver on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Iterate {
+    Present,
+    /// The one before the last cycle.
+    Before,
+}
+
+/// A solver on this machine that is given the iterates of a GPU, as far as they are needed.
+pub(super) struct Host<R> {
+    copy: RefCell<Copy<R>>,
+}
+
+struct Copy<R> {
+    solver: CpuSolver<R>,
+    has_iterate: bool,
+    has_previous: bool,
+}
+
+impl<R: Real> Host<R> {
+    /// With the iterates of the solver.
+    pub fn new(solver: CpuSolver<R>) -> Self {
+        Self { copy: RefCell::new(Copy { solver, has_iterate: true, has_previous: true }) }
+    }
+
+    /// The GPU has other iterates from now on.
+    pub fn outdate(&mut self) {
+        let copy = self.copy.get_mut();
+        (copy.has_iterate, copy.has_previous) = (false, false);
+    }
+
+    /// The solver, whose iterates the GPU is to be given.
+    pub fn present(&mut self) -> &mut CpuSolver<R> {
+        let copy = self.copy.get_mut();
+        (copy.has_iterate, copy.has_previous) = (true, true);
+        &mut copy.solver
+    }
+
+    /// The solver, to change what is not an iterate.
+    pub fn solver_mut(&mut self) -> &mut CpuSolver<R> {
+        &mut self.copy.get_mut().solver
+    }
+
+    /// The solver, as it was left.
+    pub fn solver(&self) -> Ref<'_, CpuSolver<R>> {
+        Ref::map(self.copy.borrow(), |copy| &copy.solver)
+    }
+
+    /// The solver with the iterate of the GPU, and with the one before where that is needed; `fetch` copies what is
+    /// missing into an array with its boundary values.
+    ///
+    /// # Errors
+    /// Those of `fetch`.
+    pub fn updated(
+        &self,
+        needs_previous: bool,
+        fetch: impl Fn(Iterate, &mut CpuSolver<R>) -> Result<(), SolverError>,
+    ) -> Result<Ref<'_, CpuSolver<R>>, SolverError> {
+        {
+            let Copy { solver, has_iterate, has_previous } = &mut *self.copy.borrow_mut();
+            if !*has_iterate {
+                fetch(Iterate::Present, solver)?;
+                *has_iterate = true;
+            }
+            if needs_previous && !*has_previous {
+                fetch(Iterate::Before, solver)?;
+                *has_previous = true;
+            }
+        }
+        Ok(self.solver())
+    }
+}

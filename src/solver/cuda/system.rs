@@ -1,0 +1,150 @@
+//! A system on a GPU: the arguments that all kernels share.
+
+use super::arguments::{
+    DeviceReal, GridArgument, Pointer, RightHandSideArgument, RowsArgument, WeightsArgument,
+};
+use super::gpu::Gpu;
+use super::ptx::Form;
+use crate::grid::{Precision, Shape};
+use crate::problem::{Source, System, Weights};
+use crate::solver::{Kernel, SolverError};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A system on a GPU, or a part of its planes, numbered as it likes. The right-hand side is shared by all solvers of the
+/// system.
+pub(super) struct DeviceSystem<R> {
+    pub gpu: Arc<Gpu>,
+    pub shape: Shape,
+    /// The positions along the slowest axis of the tiles, or of the bands of rows, that are computed; `None` for all of a
+    /// grid that no other device shares.
+    pub share: Option<Range<usize>>,
+    pub precision: Precision,
+    pub form: Form,
+    pub grid: GridArgument,
+    /// As kernels for 3D and as those for 1D and 2D have them.
+    pub weights: WeightsArgument<R, 6>,
+    pub flat_weights: WeightsArgument<R, 4>,
+    /// 1 where the rows have diagonals of their own.
+    pub diagonal: f64,
+    /// The first interior point of b / d.
+    pub g: Pointer,
+    /// The same, for kernels that observe an iterate.
+    pub rhs: RightHandSideArgument,
+    /// What the arguments were made of.
+    constants: Weights<R>,
+    rows: RowsArgument,
+    arrays: Arc<SystemArrays<R>>,
+}
+
+/// The arrays of a system, which live as long as one of the systems that point to them.
+struct SystemArrays<R> {
+    _g: CudaSlice<R>,
+    /// The rows of the points, where they differ.
+    _rows: Option<CudaSlice<R>>,
+}
+
+impl<R: DeviceReal> DeviceSystem<R> {
+    /// Copies a system to the GPU; `rhs` is the b of its problem.
+    ///
+    /// # Errors
+    /// [`SolverError`] if it does not fit onto the GPU, or has more points than kernels count.
+    pub fn new(
+        gpu: Arc<Gpu>,
+        stream: &Arc<CudaStream>,
+        system: &System<R>,
+        rhs: &Source,
+    ) -> Result<Self, SolverError> {
+        let shape = *system.shape();
+        let grid = GridArgument::of(&shape).ok_or_else(|| too_large(&shape))?;
+        let g = gpu.check(stream.clone_htod(system.g.as_slice()))?;
+        let copied = system.rows.as_ref().map(|rows| gpu.check(stream.clone_htod(&rows.values)));
+        let copied = copied.transpose()?;
+        gpu.check(stream.synchronize())?;
+        let interior = |array: &CudaSlice<R>| interior_of(array, &shape, stream);
+        let rows = RowsArgument {
+            first: copied.as_ref().map_or(0, interior),
+            distance: system.rows.as_ref().map_or(0, |rows| rows.distance as i64),
+        };
+        let at = interior(&g);
+        let weights = system.weights;
+        Ok(Self {
+            gpu,
+            shape,
+            share: None,
+            precision: R::PRECISION,
+            form: Form::of(&weights, shape.dim()),
+            grid,
+            weights: WeightsArgument::of(&weights, rows),
+            flat_weights: WeightsArgument::of(&weights, rows),
+            diagonal: system.diagonal,
+            g: at,
+            rhs: RightHandSideArgument::of(rhs, system.rows.is_some(), at),
+            constants: weights,
+            rows,
+            arrays: Arc::new(SystemArrays { _g: g, _rows: copied }),
+        })
+    }
+
+    /// The same arrays as a grid of another number of planes, which begins `planes` planes after the first one of this
+    /// grid, or before it. Only planes that are there may be read; `share` is what is computed of them.
+    ///
+    /// # Errors
+    /// [`SolverError`] if it has more points than kernels count.
+    pub fn beginning_at(
+        &self,
+        planes: isize,
+        shape: Shape,
+        share: Option<Range<usize>>,
+    ) -> Result<Self, SolverError> {
+        let moved = |at: Pointer| at.wrapping_add_signed(bytes_of::<R>(&self.shape, planes));
+        let rows = RowsArgument { first: moved(self.rows.first), ..self.rows };
+        Ok(Self {
+            gpu: Arc::clone(&self.gpu),
+            grid: GridArgument::of(&shape).ok_or_else(|| too_large(&shape))?,
+            shape,
+            share,
+            weights: WeightsArgument::of(&self.constants, rows),
+            flat_weights: WeightsArgument::of(&self.constants, rows),
+            g: moved(self.g),
+            rhs: self.rhs.with_values(moved(self.g)),
+            rows,
+            arrays: Arc::clone(&self.arrays),
+            ..*self
+        })
+    }
+}
+
+/// Bytes of some planes of an array.
+pub(super) fn bytes_of<R>(shape: &Shape, planes: isize) -> i64 {
+    planes as i64 * (shape.stored_plane() * size_of::<R>()) as i64
+}
+
+/// An array of the grid on the GPU, with its boundary values, laid out as a [`Field`](crate::grid::Field).
+pub(super) struct Array<T> {
+    pub values: CudaSlice<T>,
+    /// Where its first interior point lies.
+    pub interior: Pointer,
+}
+
+impl<T> Array<T> {
+    pub fn new(values: CudaSlice<T>, shape: &Shape, stream: &CudaStream) -> Self {
+        let interior = interior_of(&values, shape, stream);
+        Self { values, interior }
+    }
+}
+
+/// The first interior point of the first of some arrays that lie one after the other.
+fn interior_of<T>(values: &CudaSlice<T>, shape: &Shape, stream: &CudaStream) -> Pointer {
+    let offset = (shape.row_start(0) + 1) * size_of::<T>();
+    values.device_ptr(stream).0 + offset as u64
+}
+
+fn too_large(shape: &Shape) -> SolverError {
+    SolverError::Kernel {
+        kernel: Kernel::AUTO,
+        setting: format!("shape {shape}"),
+        instead: "backend cpu".into(),
+    }
+}
