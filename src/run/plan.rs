@@ -20,7 +20,7 @@ use crate::problem::{
 };
 use crate::solver::cuda::Device;
 use crate::solver::{
-    Devices, Kernel, Layout, MemoryTraffic, Method, MethodName, Place, SolverError, Spectral,
+    Devices, Kernel, Layout, MemoryTraffic, Method, MethodName, Place, Slabs, SolverError, Spectral,
     SpectralError, StreamingError, Subiterations, Traffic, traffic_of_cycle,
 };
 use std::num::NonZeroU64;
@@ -315,7 +315,7 @@ impl Planner {
                 device.check_kernel(kernel, method, spec.precision, is_per_point)?;
                 // Another solver, whose arrays it takes over, may be there otherwise.
                 if self.auto.waits() {
-                    device.check_memory(problem, spec.precision)
+                    device.check_memory(problem, method, spec.precision)
                 } else {
                     Ok(())
                 }
@@ -729,13 +729,16 @@ fn check_block_size(spec: &MethodSpec) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// Refuses a height and a budget with a method that has no use for them, and a GPU with one that has.
+/// Refuses a height and a budget with a method that has no use for them, and slabs in flight without a GPU.
 fn check_streaming(spec: &MethodSpec) -> Result<(), PlanError> {
+    if spec.slabs != Slabs::Auto && spec.name != MethodName::Pyramid {
+        let given = format!("{} with method {}", spec.slabs.name(), spec.name.name());
+        return Err(value("slabs", given, "it applies only to method pyramid"));
+    }
+    if spec.slabs == Slabs::Two && spec.backend == Backend::Cpu {
+        return Err(value("slabs", "two", "with backend cpu it must be auto or one"));
+    }
     if spec.name.is_streaming() {
-        if spec.backend == Backend::Cuda {
-            let allowed = format!("method {} runs on the CPU only", spec.name.name());
-            return Err(value("backend", "cuda", allowed));
-        }
         return Ok(());
     }
     let allowed = "it applies only to methods pyramid and wavefront";

@@ -8,7 +8,7 @@ use crate::files::{FileError, read_text};
 use crate::grid::{ByteCount, Precision, Shape};
 use crate::problem::{Boundary, HotBox, Jump, Stencil};
 pub use crate::solver::MethodName;
-use crate::solver::{Height, Kernel, Link, Schedule, Streaming, StreamingError, Subiterations};
+use crate::solver::{Height, Kernel, Link, Schedule, Slabs, Streaming, StreamingError, Subiterations};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -280,6 +280,9 @@ pub struct MethodSpec {
     /// The budget of fast memory of those methods; [`MEMORY`] where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteCount>,
+    /// Slabs of a pyramid that are in fast memory at a time.
+    #[serde(skip_serializing_if = "is_auto_slabs")]
+    pub slabs: Slabs,
 }
 
 /// What is compared with the tolerance.
@@ -377,6 +380,7 @@ impl Default for MethodSpec {
             block_size: None,
             height: None,
             memory: None,
+            slabs: Slabs::Auto,
         }
     }
 }
@@ -535,6 +539,9 @@ impl MethodSpec {
         } else {
             (self.height, self.memory) = (None, None);
         }
+        if name != MethodName::Pyramid {
+            self.slabs = Slabs::Auto;
+        }
         if name != MethodName::Hierarchical {
             (self.wave, self.warp) = (None, None);
         }
@@ -569,7 +576,7 @@ impl MethodSpec {
 
     /// Whether no GPU runs it.
     pub fn is_for_cpu(&self) -> bool {
-        self.name.is_streaming() || !self.schedule().is_jacobi() || self.simulate_devices.is_some()
+        !self.schedule().is_jacobi() || self.simulate_devices.is_some()
     }
 
     /// The budget of fast memory.
@@ -582,8 +589,13 @@ impl MethodSpec {
     /// # Errors
     /// [`StreamingError`] if height and budget do not go together.
     pub fn streaming(&self, shape: &Shape) -> Result<Streaming, StreamingError> {
-        let height = self.height.unwrap_or_default();
-        Streaming::new(self.name, height, self.memory(), shape, self.precision)
+        let Self { name, slabs, precision, .. } = *self;
+        let (height, memory) = (self.height.unwrap_or_default(), self.memory());
+        if self.backend == Backend::Cuda || slabs == Slabs::Two {
+            Streaming::on_gpu(name, height, slabs, memory, shape, precision)
+        } else {
+            Streaming::new(name, height, memory, shape, precision)
+        }
     }
 
     /// The tile's points along an axis.
@@ -643,6 +655,10 @@ impl MethodSpec {
 
 fn is_auto_backend(backend: &Backend) -> bool {
     *backend == Backend::Auto
+}
+
+fn is_auto_slabs(slabs: &Slabs) -> bool {
+    *slabs == Slabs::Auto
 }
 
 fn is_one(omega: &f64) -> bool {

@@ -50,7 +50,7 @@ pub use sample::{
 pub use schedule::Schedule;
 pub use spectral::{Spectral, SpectralError};
 pub use statistics::{AtDistance, LONGEST_FOLDED, MeanTile, Statistics};
-pub use streaming::{MOST_HEIGHT, Scheme, Streaming, StreamingError, Traffic};
+pub use streaming::{MOST_HEIGHT, Scheme, Slabs, Streaming, StreamingError, Traffic};
 pub use subiterations::{Subiterations, SubiterationsError};
 pub use unavailable::Unavailable;
 

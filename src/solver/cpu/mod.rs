@@ -454,6 +454,34 @@ impl<R: Real> CpuSolver<R> {
         }
     }
 
+    /// The arrays of its grid; `None` of a matrix.
+    #[cfg(feature = "cuda")]
+    pub(super) fn system(&self) -> Option<&Arc<System<R>>> {
+        match &self.system {
+            Divided::Grid(system) => Some(system),
+            Divided::Matrix(_) => None,
+        }
+    }
+
+    /// The stored values of the iterate, and those of the one before. They stay where they are as long as the
+    /// solver lives.
+    #[cfg(feature = "cuda")]
+    pub(super) fn stored_mut(&mut self) -> [&mut [R]; 2] {
+        [self.current.as_mut_slice(), self.previous.as_mut_slice()]
+    }
+
+    /// The exact solution, if it was given.
+    #[cfg(feature = "cuda")]
+    pub(super) fn exact(&self) -> Option<&Arc<Field<f64>>> {
+        self.exact.as_ref()
+    }
+
+    /// Makes the one before the iterate: a cycle was made elsewhere.
+    #[cfg(feature = "cuda")]
+    pub(super) fn swap(&mut self) {
+        std::mem::swap(&mut self.current, &mut self.previous);
+    }
+
     /// The values of the rows of its matrix: of the iterate, and of the one before.
     #[cfg(feature = "cuda")]
     pub(super) fn values_mut(&mut self) -> (&mut [R], &mut [R]) {
@@ -492,8 +520,9 @@ impl<R: Real> Advance for CpuSolver<R> {
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
-        self.current = self.problem.initial_iterate();
-        self.previous.clone_from(&self.current);
+        // In place, as everything: a GPU may have pinned the arrays.
+        self.current.as_mut_slice().copy_from_slice(self.problem.initial_iterate().as_slice());
+        self.previous.as_mut_slice().copy_from_slice(self.current.as_slice());
         self.hand_out();
         Ok(())
     }
@@ -502,7 +531,7 @@ impl<R: Real> Advance for CpuSolver<R> {
         for (to, from) in self.current.as_mut_slice().iter_mut().zip(iterate.as_slice()) {
             *to = R::from_f64(*from);
         }
-        self.previous.clone_from(&self.current);
+        self.previous.as_mut_slice().copy_from_slice(self.current.as_slice());
         self.hand_out();
         Ok(())
     }

@@ -43,6 +43,8 @@ mod solver;
 mod spectral;
 #[cfg(feature = "cuda")]
 mod statistics;
+#[cfg(feature = "cuda")]
+mod stream;
 
 pub use super::Unavailable;
 pub use device::Device;
@@ -160,6 +162,13 @@ fn set_up<R: arguments::DeviceReal>(
 ) -> Result<Box<dyn Solver>, SolverError> {
     if let Some(matrix) = problem.operator.matrix() {
         let mut solver = matrix::MatrixSolver::<R>::new(problem, matrix, &method, device, kernel)?;
+        if is_poisoned {
+            solver.poison()?;
+        }
+        return Ok(Box::new(solver));
+    }
+    if let Method::Streaming(streaming) = &method {
+        let mut solver = stream::StreamSolver::<R>::new(problem, streaming, device.open()?, kernel)?;
         if is_poisoned {
             solver.poison()?;
         }
