@@ -2332,7 +2332,12 @@ fn heights_and_budgets_that_cannot_be_are_refused_in_one_sentence() {
         ("--method pyramid --height 5000", &["height is 5000"]),
         ("--height 5", &["height is 5 with method hierarchical", "pyramid and wavefront"]),
         ("--method classic --memory 1GB", &["memory is 1GB with method classic"]),
-        ("--method pyramid --backend cuda", &["backend is cuda", "pyramid runs on the CPU only"]),
+        ("--method pyramid --slabs two --backend cpu", &["slabs is two", "auto or one"]),
+        ("--method wavefront --slabs one", &["slabs is one with method wavefront", "pyramid"]),
+        (
+            "--method pyramid --shape 98x300 --memory 24kB --slabs two --height 3",
+            &["10 planes", "at most 2"],
+        ),
         ("--method pyramid --kernel spectral", &["kernel is spectral"]),
         ("--method pyramid --k 5", &["--k has no effect on method pyramid", "--height"]),
         ("--method wavefront --matrix ice-sheet", &["method is wavefront", "no planes"]),

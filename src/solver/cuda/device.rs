@@ -124,14 +124,15 @@ impl Device {
         method: &Method,
         precision: Precision,
     ) -> Result<(), SolverError> {
+        let gpu = self.open()?;
         let needed = match (problem.operator.matrix(), method) {
             (Some(matrix), _) => matrix::least_bytes(matrix, precision),
             (None, Method::Streaming(streaming)) => {
-                stream::bytes(&problem.shape, streaming, precision)
+                stream::bytes(&gpu, &problem.shape, streaming, precision)?
             }
             (None, _) => solver::bytes_of(problem, solver::ARRAYS, precision.bytes()),
         };
-        self.open()?.check_room(needed)
+        gpu.check_room(needed)
     }
 
     /// Checks the memory of a GPU: there is none in this build.

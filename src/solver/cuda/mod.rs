@@ -111,6 +111,35 @@ pub fn driver_version() -> Result<String, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
+/// How fast a GPU copies, in bytes per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkSpeed {
+    /// From this machine's memory.
+    pub up: f64,
+    /// To this machine's memory.
+    pub down: f64,
+    /// Each way, where both are used at once.
+    pub both: f64,
+}
+
+/// Measures how fast a GPU copies from and to pinned memory of this machine. It takes about a tenth of a second.
+///
+/// # Errors
+/// [`SolverError`] if there is no such GPU, or no room for the copies.
+#[cfg(feature = "cuda")]
+pub fn link_speed(device: &Device) -> Result<LinkSpeed, SolverError> {
+    stream::link_speed(&device.open()?)
+}
+
+/// There is none in this build.
+///
+/// # Errors
+/// Always [`Unavailable::NotBuilt`].
+#[cfg(not(feature = "cuda"))]
+pub fn link_speed(_device: &Device) -> Result<LinkSpeed, SolverError> {
+    Err(Unavailable::NotBuilt.into())
+}
+
 /// Sets up a solver on a GPU at the initial guess u₀. `block_size` is the threads of a block of kernel `classic`, a
 /// power of two from 32 to 512; `None` for the fastest.
 ///

@@ -28,8 +28,7 @@ impl Window {
     /// [`SolverError`] if the GPU has no room for them.
     pub fn of(gpu: &Arc<Gpu>, pass: &Pass, plane_bytes: usize) -> Result<Vec<Self>, SolverError> {
         let bytes = pass.window_planes().saturating_mul(plane_bytes);
-        let array = gpu.check(rounded(gpu, bytes))?;
-        gpu.check_room((3 * pass.windows() * array) as u64)?;
+        gpu.check_room(self::bytes(gpu, pass, plane_bytes)?)?;
         let window = |_| {
             let ring = || Ring::new(gpu, bytes);
             Ok(Self { levels: [ring()?, ring()?], g: ring()? })
@@ -42,6 +41,12 @@ impl Window {
         let [first, second] = &self.levels;
         [first, second, &self.g].into_iter().try_for_each(|array| array.poison(stream))
     }
+}
+
+/// Bytes of the windows of a pass.
+pub(super) fn bytes(gpu: &Gpu, pass: &Pass, plane_bytes: usize) -> Result<u64, SolverError> {
+    let array = pass.window_planes().saturating_mul(plane_bytes);
+    Ok(gpu.check(rounded(gpu, array))?.saturating_mul(3 * pass.windows()) as u64)
 }
 
 /// A lane: its stream, and the events that say how far it has come.

@@ -3,6 +3,7 @@
 //! kernels, `ring` for the working arrays and `pinned` for the arrays here.
 
 mod lanes;
+mod link;
 mod pinned;
 mod ring;
 mod steps;
@@ -21,6 +22,8 @@ use crate::solver::{
     Advance, Batch, CycleNorms, Describe, DeviceInfo, FieldObservation, FieldRequest, Kernel,
     Method, NormRequest, Norms, Observe, Quantity, Solver, SolverError, Streaming, Traffic,
 };
+pub(super) use link::link_speed;
+
 use lanes::{Lanes, Slow, Window, Work};
 use pinned::Pinned;
 use std::ops::Range;
@@ -171,11 +174,15 @@ impl<R: DeviceReal> StreamSolver<R> {
     }
 }
 
-/// Bytes of the working arrays of a pass on a GPU, but for what rounds them up.
-pub(super) fn bytes(shape: &Shape, streaming: &Streaming, precision: Precision) -> u64 {
+/// Bytes of the working arrays of a pass on a GPU.
+pub(super) fn bytes(
+    gpu: &Gpu,
+    shape: &Shape,
+    streaming: &Streaming,
+    precision: Precision,
+) -> Result<u64, SolverError> {
     let pass = Pass::new(streaming, shape);
-    let planes = (3 * pass.windows()).saturating_mul(pass.window_planes());
-    planes.saturating_mul(Planes::of(shape).stored * precision.bytes()) as u64
+    lanes::bytes(gpu, &pass, Planes::of(shape).stored * precision.bytes())
 }
 
 /// Whether `kernel` sweeps planes of this grid.
@@ -299,5 +306,16 @@ impl<R: DeviceReal> Solver for StreamSolver<R> {
         let host = self.host.beside(&Method::Classic)?;
         let beside = Self::at_start(&self.problem, &streaming, gpu, windows, host, rhs)?;
         Ok(Box::new(beside))
+    }
+
+    fn set_streaming(&mut self, streaming: Streaming) -> Result<bool, SolverError> {
+        let shape = self.problem.shape;
+        // The working arrays of both may not fit at once.
+        self.windows.clear();
+        self.windows = Self::windows(&self.gpu, &shape, &streaming)?;
+        self.pass = Pass::new(&streaming, &shape);
+        self.sweep = PlaneSweep::new(&self.gpu, &self.rhs.system, shape, self.pass.most_swept())?;
+        self.traffic = None;
+        Ok(true)
     }
 }
