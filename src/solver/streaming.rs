@@ -264,6 +264,11 @@ impl Streaming {
         Ok(Self { scheme, height, planes, slabs })
     }
 
+    /// ρ: the seconds to move a value over those to update a point that `auto` assumes on a GPU or a CPU.
+    pub const fn ratio(on_gpu: bool) -> f64 {
+        if on_gpu { GPU_RATIO } else { CPU_RATIO }
+    }
+
     /// How planes pass through fast memory.
     pub fn scheme(&self) -> Scheme {
         self.scheme

@@ -1,13 +1,13 @@
 //! A pass on a GPU: three streams that wait for each other, and the working arrays.
 
 use super::ring::{Ring, rounded};
-use super::steps::{FARTHEST, Pass, Step};
 use super::sweep::PlaneSweep;
 use crate::grid::Shape;
 use crate::solver::cuda::arguments::{DeviceReal, Pointer};
 use crate::solver::cuda::gpu::Gpu;
 use crate::solver::streaming::{Planes, Traffic};
-use crate::solver::SolverError;
+use crate::solver::pass::FARTHEST;
+use crate::solver::{Pass, SolverError, Step};
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaEvent, CudaStream, DriverError, result};
 use std::ops::Range;

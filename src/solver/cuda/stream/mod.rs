@@ -1,12 +1,11 @@
 //! Grids that are larger than a GPU's memory: planes of them visit it, and the iterate lives in the memory of this
-//! machine. `steps` says what a pass copies and computes, `lanes` does so on three streams, with `sweep` for the
+//! machine. A `Pass` says what is copied and computed, `lanes` does so on three streams, with `sweep` for the
 //! kernels, `ring` for the working arrays and `pinned` for the arrays here.
 
 mod lanes;
 mod link;
 mod pinned;
 mod ring;
-mod steps;
 mod sweep;
 
 use super::arguments::DeviceReal;
@@ -20,7 +19,7 @@ use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::streaming::Planes;
 use crate::solver::{
     Advance, Batch, CycleNorms, Describe, DeviceInfo, FieldObservation, FieldRequest, Kernel,
-    Method, NormRequest, Norms, Observe, Quantity, Solver, SolverError, Streaming, Traffic,
+    Method, NormRequest, Norms, Observe, Pass, Quantity, Solver, SolverError, Streaming, Traffic,
 };
 pub(super) use link::link_speed;
 
@@ -29,7 +28,6 @@ use pinned::Pinned;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
-use steps::Pass;
 use sweep::PlaneSweep;
 
 /// Passes are made in batches of this duration.
@@ -88,7 +86,7 @@ impl<R: DeviceReal> StreamSolver<R> {
         streaming: &Streaming,
     ) -> Result<Vec<Window>, SolverError> {
         let plane_bytes = Planes::of(shape).stored * size_of::<R>();
-        Window::of(gpu, &Pass::new(streaming, shape), plane_bytes)
+        Window::of(gpu, &Pass::on_gpu(streaming, shape), plane_bytes)
     }
 
     fn at_start(
@@ -100,7 +98,7 @@ impl<R: DeviceReal> StreamSolver<R> {
         rhs: Arc<RightHandSide<R>>,
     ) -> Result<Self, SolverError> {
         let shape = problem.shape;
-        let pass = Pass::new(streaming, &shape);
+        let pass = Pass::on_gpu(streaming, &shape);
         let sweep = PlaneSweep::new(&gpu, &rhs.system, shape, pass.most_swept())?;
         let [current, previous] = host.stored_mut();
         let pinned = [Pinned::new(&gpu, current)?, Pinned::new(&gpu, previous)?];
@@ -181,7 +179,7 @@ pub(super) fn bytes(
     streaming: &Streaming,
     precision: Precision,
 ) -> Result<u64, SolverError> {
-    let pass = Pass::new(streaming, shape);
+    let pass = Pass::on_gpu(streaming, shape);
     lanes::bytes(gpu, &pass, Planes::of(shape).stored * precision.bytes())
 }
 
@@ -313,7 +311,7 @@ impl<R: DeviceReal> Solver for StreamSolver<R> {
         // The working arrays of both may not fit at once.
         self.windows.clear();
         self.windows = Self::windows(&self.gpu, &shape, &streaming)?;
-        self.pass = Pass::new(&streaming, &shape);
+        self.pass = Pass::on_gpu(&streaming, &shape);
         self.sweep = PlaneSweep::new(&self.gpu, &self.rhs.system, shape, self.pass.most_swept())?;
         self.traffic = None;
         Ok(true)

@@ -1,5 +1,5 @@
 //! What a pass over the grid copies and computes, step by step: a step is a slab of a pyramid, or a chunk of the
-//! wavefront. Nothing here knows of a GPU.
+//! wavefront. A GPU makes its passes by it, and pictures of passes are drawn by it.
 //!
 //! Planes are numbered from 0, the boundary plane before the first, to `count` + 1, the one after the last. Each of
 //! three lanes makes its part of the steps in their order: one copies planes up, one sweeps, one copies planes down.
@@ -7,15 +7,16 @@
 //! steps before left behind: [`Step::after`] says which must be done.
 
 use crate::grid::Shape;
-use crate::solver::streaming::{Planes, Scheme, Streaming};
+use super::streaming::{Planes, Scheme, Streaming};
 use std::ops::Range;
 
 /// Steps that may lie between one and that of its `after`: fewer than this.
+#[cfg(any(test, feature = "cuda"))]
 pub(super) const FARTHEST: usize = 8;
 
 /// A pass of n sweeps over one grid, or one system of a batch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pass {
+pub struct Pass {
     count: usize,
     n: usize,
     kind: Kind,
@@ -31,7 +32,7 @@ enum Kind {
 
 /// One slab or chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub struct Step {
     /// In which working arrays it is.
     pub window: usize,
     /// The plane that lies at their start. From there on they are rings.
@@ -46,7 +47,8 @@ pub(super) struct Step {
 }
 
 impl Pass {
-    pub fn new(streaming: &Streaming, shape: &Shape) -> Self {
+    /// A pass on a GPU.
+    pub fn on_gpu(streaming: &Streaming, shape: &Shape) -> Self {
         let kind = match streaming.scheme() {
             Scheme::Pyramid => {
                 let at_once = streaming.slabs_on_gpu();
@@ -55,6 +57,20 @@ impl Pass {
             Scheme::Wavefront { .. } => Kind::Chunks { chunk: streaming.chunk_on_gpu(shape) },
         };
         Self { count: Planes::of(shape).count, n: streaming.height(), kind }
+    }
+
+    /// The same on a CPU: a slab at a time, and chunks of their own size.
+    pub fn on_cpu(streaming: &Streaming, shape: &Shape) -> Self {
+        let kind = match streaming.scheme() {
+            Scheme::Pyramid => Kind::Slabs { planes: streaming.planes(), at_once: 1 },
+            Scheme::Wavefront { chunk } => Kind::Chunks { chunk },
+        };
+        Self { count: Planes::of(shape).count, n: streaming.height(), kind }
+    }
+
+    /// N: planes of the grid.
+    pub fn planes(&self) -> usize {
+        self.count
     }
 
     /// Sweeps of the pass.
@@ -70,7 +86,7 @@ impl Pass {
         }
     }
 
-    /// Planes that each of them holds at least.
+    /// Planes that each of them holds at least on a GPU.
     pub fn window_planes(&self) -> usize {
         match self.kind {
             Kind::Slabs { planes, .. } => planes.min(self.count + 2),
@@ -292,7 +308,7 @@ mod tests {
                         else {
                             continue;
                         };
-                        let pass = Pass::new(&streaming, &shape);
+                        let pass = Pass::on_gpu(&streaming, &shape);
                         let held = pass.windows() * pass.window_planes();
                         assert!(held <= planes as usize, "{pass:?} in {planes}");
                         for seed in 0..6 {
