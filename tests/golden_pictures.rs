@@ -3,14 +3,17 @@
 
 use std::path::PathBuf;
 
+use tilescope::grid::ByteCount;
 use tilescope::picture::{
     ColourMap, Compared, Drawing, FigureKind, FigureSpec, HeatMapFigure, InsideView, Level,
     MapAxis, Over, Page, Panel, PlacedFigure, Plot, PlotAxis, Range, SCREEN_DPI, Samples, Scale,
     ScaleKind, Series, Theme, ViewSpec, figure, render, save_png,
 };
 use tilescope::run::{
-    CutLine, FieldKind, Monitor, Planner, RecordedCycles, RunSpec, Snapshot, record_run,
+    Backend, CutLine, FieldKind, MethodName, Monitor, Planner, RecordedCycles, RunSpec, Snapshot,
+    record_run,
 };
+use tilescope::solver::Height;
 
 /// How far a channel may be off, out of 255: rounding differs between processors.
 const TOLERANCE: u8 = 3;
@@ -330,6 +333,27 @@ fn a_field_at_single_points_without_a_background() {
 fn the_memory_traffic_of_a_cycle_beside_as_many_sweeps() {
     let view = view(FigureKind::MEMORY_TRAFFIC, 1, [640, 480], Theme::Light);
     check("memory-traffic.png", &drawn_with(&[64, 64], &[8], view));
+}
+
+/// Slabs of a pyramid with what is computed twice, and chunks of the wavefront; and what heights cost.
+#[test]
+fn planes_that_visit_fast_memory() {
+    let drawn = |method, height, kind| {
+        let mut run = RunSpec::default();
+        run.problem.shape = vec![64, 64];
+        run.method.set_name(method);
+        (run.method.height, run.method.memory) = (height, Some(ByteCount::new(22 * 24 * 66)));
+        run.method.backend = Backend::Cpu;
+        let view = view(kind, 1, [640, 400], Theme::Light);
+        match figure(&[&snapshot(&run, &view)], &view) {
+            Drawing::Figure(svg) => svg,
+            Drawing::Map(_) => panic!("a bare map is no figure"),
+        }
+    };
+    let four = Some(Height::Sweeps(4));
+    check("pyramid.png", &drawn(MethodName::Pyramid, four, FigureKind::PLANES));
+    check("wavefront.png", &drawn(MethodName::Wavefront, Some(Height::Sweeps(8)), FigureKind::PLANES));
+    check("height.png", &drawn(MethodName::Pyramid, four, FigureKind::HEIGHT));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::run::{
     Backend, InitialGuess, MatrixSpec, MethodName, MethodSpec, Preset, ProblemKind, ProblemSpec,
     RunSpec, StopRule, StopSpec,
 };
-use crate::solver::{ExchangePath, Height, Kernel, Subiterations};
+use crate::solver::{ExchangePath, Height, Kernel, Slabs, Subiterations};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -286,6 +286,9 @@ pub struct RunArgs {
     /// a window: a cache, or any number of bytes [default: 32MB]
     #[arg(long, value_name = "64MB", help_heading = "Method", allow_negative_numbers = true)]
     memory: Option<ByteCount>,
+    /// Slabs of --method pyramid that are on a GPU at a time [default: auto]
+    #[arg(long, value_name = "SLABS", help_heading = "Method")]
+    slabs: Option<Slabs>,
     /// Overlap of neighbouring tiles in points, even: 4, or 4x2 for 4 along x and 2 along y
     #[arg(
         long,
@@ -515,6 +518,11 @@ impl RunArgs {
             name,
             height: self.height.or(base.height.filter(|_| streams)),
             memory: self.memory.or(base.memory.filter(|_| streams)),
+            slabs: match (self.slabs, name) {
+                (Some(slabs), _) => slabs,
+                (None, MethodName::Pyramid) => base.slabs,
+                (None, _) => Slabs::Auto,
+            },
             wave: self.common.wave.or(base.wave.filter(|_| is_tiled)),
             warp: self.common.warp.or(base.warp.filter(|_| is_tiled)),
             simulate_devices: self

@@ -8,7 +8,7 @@ use super::spec::{
 use crate::grid::{ByteCount, Precision};
 use crate::problem::matrix::Ordering;
 use crate::problem::{Boundary, HotBox, Stencil};
-use crate::solver::{ExchangePath, Height, Kernel, Subiterations};
+use crate::solver::{ExchangePath, Height, Kernel, Slabs, Subiterations};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -100,6 +100,7 @@ prop_compose! {
         mut problem in problem(),
         name in proptest::sample::select(&MethodName::ALL[..]),
         height in proptest::option::of(prop_oneof![Just(Height::Auto), (0..5000_usize).prop_map(Height::Sweeps)]),
+        slabs in proptest::sample::select(&Slabs::ALL[..]),
         memory in proptest::option::of(prop_oneof![Just(64_000_000), any::<u64>()].prop_map(ByteCount::new)),
         k in prop_oneof![(0..5000_usize).prop_map(Subiterations::Finite), Just(Subiterations::Infinite)],
         tile in prop::collection::vec(0..300_usize, 1..=2),
@@ -124,6 +125,7 @@ prop_compose! {
         let devices = if backend == Backend::Cpu { MethodSpec::default().devices } else { devices };
         let k = if name == MethodName::Hierarchical { k } else { MethodSpec::default().k };
         let (height, memory) = if name.is_streaming() { (height, memory) } else { (None, None) };
+        let slabs = if name == MethodName::Pyramid { slabs } else { Slabs::Auto };
         let is_tiled = name == MethodName::Hierarchical;
         let [wave, warp] = [wave, warp].map(|count| count.filter(|_| is_tiled));
         let block_size = block_size.filter(|_| name == MethodName::Classic);
@@ -140,7 +142,7 @@ prop_compose! {
         RunSpec {
             version: VERSION,
             problem,
-            method: MethodSpec { name, k, tile, overlap, omega, wave, warp, precision, backend, threads, devices, exchange, simulate_devices, exchange_every, link, kernel, block_size, height, memory },
+            method: MethodSpec { name, k, tile, overlap, omega, wave, warp, precision, backend, threads, devices, exchange, simulate_devices, exchange_every, link, kernel, block_size, height, memory, slabs },
             stop: StopSpec { rule, tolerance, max_cycles },
         }
     }

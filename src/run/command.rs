@@ -5,7 +5,7 @@ use super::spec::{Backend, MethodName, MethodSpec, RunSpec, StopSpec};
 use crate::grid::Precision;
 use crate::problem::matrix::Ordering;
 use crate::problem::{Boundary, HotBox};
-use crate::solver::{ExchangePath, Kernel};
+use crate::solver::{ExchangePath, Kernel, Slabs};
 use std::fmt::Write as _;
 
 /// The command line that makes this run, for a POSIX shell: the most common settings are
@@ -106,6 +106,9 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     }
     if let Some(memory) = method.memory {
         line.option("memory", &memory.to_string());
+    }
+    if method.slabs != Slabs::Auto {
+        line.option("slabs", method.slabs.name());
     }
     line.option("overlap", &lists.overlap);
     line.option("tile", &lists.tile);

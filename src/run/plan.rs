@@ -20,7 +20,7 @@ use crate::problem::{
 };
 use crate::solver::cuda::{self, Device};
 use crate::solver::{
-    Devices, ExchangePath, Kernel, Layout, MemoryTraffic, Method, MethodName, Place, SolverError,
+    Devices, ExchangePath, Kernel, Layout, MemoryTraffic, Method, MethodName, Place, Slabs, SolverError,
     Spectral, SpectralError, StreamingError, Subiterations, Traffic, traffic_of_cycle,
 };
 use std::num::NonZeroU64;
@@ -734,13 +734,16 @@ fn check_block_size(spec: &MethodSpec) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// Refuses a height and a budget with a method that has no use for them, and a GPU with one that has.
+/// Refuses a height and a budget with a method that has no use for them, and slabs in flight without a GPU.
 fn check_streaming(spec: &MethodSpec) -> Result<(), PlanError> {
+    if spec.slabs != Slabs::Auto && spec.name != MethodName::Pyramid {
+        let given = format!("{} with method {}", spec.slabs.name(), spec.name.name());
+        return Err(value("slabs", given, "it applies only to method pyramid"));
+    }
+    if spec.slabs == Slabs::Two && spec.backend == Backend::Cpu {
+        return Err(value("slabs", "two", "with backend cpu it must be auto or one"));
+    }
     if spec.name.is_streaming() {
-        if spec.backend == Backend::Cuda {
-            let allowed = format!("method {} runs on the CPU only", spec.name.name());
-            return Err(value("backend", "cuda", allowed));
-        }
         return Ok(());
     }
     let allowed = "it applies only to methods pyramid and wavefront";

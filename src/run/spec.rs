@@ -10,7 +10,7 @@ use crate::problem::{Boundary, HotBox, Jump, Stencil};
 pub use crate::solver::MethodName;
 use crate::solver::cuda;
 use crate::solver::{
-    ExchangePath, Height, Kernel, Link, Schedule, Streaming, StreamingError, Subiterations,
+    ExchangePath, Height, Kernel, Link, Schedule, Slabs, Streaming, StreamingError, Subiterations,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use std::num::NonZeroUsize;
@@ -286,6 +286,9 @@ pub struct MethodSpec {
     /// The budget of fast memory of those methods; [`MEMORY`] where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteCount>,
+    /// Slabs of a pyramid that are in fast memory at a time.
+    #[serde(skip_serializing_if = "is_auto_slabs")]
+    pub slabs: Slabs,
 }
 
 /// What is compared with the tolerance.
@@ -384,6 +387,7 @@ impl Default for MethodSpec {
             block_size: None,
             height: None,
             memory: None,
+            slabs: Slabs::Auto,
         }
     }
 }
@@ -543,6 +547,9 @@ impl MethodSpec {
         } else {
             (self.height, self.memory) = (None, None);
         }
+        if name != MethodName::Pyramid {
+            self.slabs = Slabs::Auto;
+        }
         if name != MethodName::Hierarchical {
             (self.wave, self.warp) = (None, None);
         }
@@ -584,7 +591,7 @@ impl MethodSpec {
 
     /// Whether no GPU runs it.
     pub fn is_for_cpu(&self) -> bool {
-        self.name.is_streaming() || !self.schedule().is_jacobi()
+        !self.schedule().is_jacobi()
     }
 
     /// The budget of fast memory.
@@ -597,8 +604,13 @@ impl MethodSpec {
     /// # Errors
     /// [`StreamingError`] if height and budget do not go together.
     pub fn streaming(&self, shape: &Shape) -> Result<Streaming, StreamingError> {
-        let height = self.height.unwrap_or_default();
-        Streaming::new(self.name, height, self.memory(), shape, self.precision)
+        let Self { name, slabs, precision, .. } = *self;
+        let (height, memory) = (self.height.unwrap_or_default(), self.memory());
+        if self.backend == Backend::Cuda || slabs == Slabs::Two {
+            Streaming::on_gpu(name, height, slabs, memory, shape, precision)
+        } else {
+            Streaming::new(name, height, memory, shape, precision)
+        }
     }
 
     /// The tile's points along an axis.
@@ -657,6 +669,10 @@ impl MethodSpec {
 
 fn is_auto_backend(backend: &Backend) -> bool {
     *backend == Backend::Auto
+}
+
+fn is_auto_slabs(slabs: &Slabs) -> bool {
+    *slabs == Slabs::Auto
 }
 
 fn is_one(omega: &f64) -> bool {

@@ -25,6 +25,16 @@ pub enum SolverError {
         /// Bytes free.
         free: u64,
     },
+    /// The system does not let a GPU copy the arrays of this machine by itself: their pages cannot be pinned.
+    #[error("the driver cannot pin {} of memory for {gpu}: {what}; use a smaller shape or backend cpu", human(*.bytes))]
+    Pinned {
+        /// The name of the GPU.
+        gpu: String,
+        /// Bytes of an array.
+        bytes: u64,
+        /// What the driver says.
+        what: String,
+    },
     /// The entries of a matrix, laid out for a GPU, do not fit into the memory of this machine.
     #[error("the entries of the matrix, padded for the GPU, need {} of memory, and {} is free; backend cpu needs no padding", human(*.needed), human(*.available))]
     BlocksMemory {
@@ -97,6 +107,10 @@ mod tests {
             (
                 Unavailable::Lost { name: gpu() }.into(),
                 "backend cuda cannot be used: NVIDIA H200 failed, and its driver lets only a new process use it again (restart the program); backend cpu can",
+            ),
+            (
+                SolverError::Pinned { gpu: gpu(), bytes: 8_600_000_000, what: "no room".into() },
+                "the driver cannot pin 8.60 GB of memory for NVIDIA H200: no room; use a smaller shape or backend cpu",
             ),
             (
                 SolverError::Device { gpu: gpu(), what: "it was reset".into() },

@@ -18,6 +18,7 @@ mod memory_traffic;
 mod method;
 mod method_name;
 mod norms;
+mod pass;
 mod place;
 mod pyramid_model;
 mod roles;
@@ -41,6 +42,7 @@ pub use memory_traffic::{Memory, MemoryTraffic, Moved, Updates};
 pub use method::Method;
 pub use method_name::MethodName;
 pub use norms::{CycleNorms, NormRequest, Norms, ResidualNorms};
+pub use pass::{Pass, Step};
 pub use place::{Place, set_up};
 pub use pyramid_model::PyramidModel;
 pub use roles::{Advance, Batch, Describe, Observe, Solver};
@@ -50,7 +52,7 @@ pub use sample::{
 pub use schedule::Schedule;
 pub use spectral::{Spectral, SpectralError};
 pub use statistics::{AtDistance, LONGEST_FOLDED, MeanTile, Statistics};
-pub use streaming::{MOST_HEIGHT, Scheme, Streaming, StreamingError, Traffic};
+pub use streaming::{MOST_HEIGHT, Scheme, Slabs, Streaming, StreamingError, Traffic};
 pub use subiterations::{Subiterations, SubiterationsError};
 pub use unavailable::Unavailable;
 

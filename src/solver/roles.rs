@@ -2,7 +2,7 @@
 
 use super::{
     CycleNorms, DeviceInfo, EdgeShare, FieldObservation, FieldRequest, Kernel, Method, NormRequest,
-    Norms, Quantity, Samples, SolverError, Statistics, Traffic, Window,
+    Norms, Quantity, Samples, SolverError, Statistics, Streaming, Traffic, Window,
 };
 use crate::grid::{Field, Shape, Tiling};
 use std::any::Any;
@@ -30,6 +30,15 @@ pub trait Solver: Advance + Observe + Describe + Any + Send {
     /// # Errors
     /// [`SolverError`] if its arrays would not fit, or the kernel does not accept the method.
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError>;
+
+    /// Goes on from the present iterate with another pass of planes through fast memory; returns whether it can. Its
+    /// arrays may be a large part of a machine's memory, so that there is no room for those of another solver.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU has no room for its window.
+    fn set_streaming(&mut self, _streaming: Streaming) -> Result<bool, SolverError> {
+        Ok(false)
+    }
 }
 
 /// The role of making cycles.

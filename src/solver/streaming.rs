@@ -9,6 +9,7 @@ use super::height::Height;
 use super::method_name::MethodName;
 use super::pyramid_model::PyramidModel;
 use crate::grid::{ByteCount, Precision, Shape};
+use serde::{Deserialize, Serialize};
 
 /// The most sweeps of a pass: a cycle is what a run can be stopped after.
 pub const MOST_HEIGHT: usize = 4096;
@@ -27,8 +28,18 @@ const LEAST_OF_WINDOW: usize = 6;
 /// not measured.
 const CPU_RATIO: f64 = 0.5;
 
-/// Points of a chunk of the wavefront: more than threads share at least. Not tuned by measurement.
+/// The same on a GPU: an H200 behind PCIe 5 takes 0.145 ns to move an f64 and 6.2 ps to update a point; in f32
+/// both halve.
+const GPU_RATIO: f64 = 24.0;
+
+/// Points of a chunk of the wavefront on a CPU: more than threads share at least. Not tuned by measurement.
 const POINTS_OF_CHUNK: usize = 1 << 18;
+
+/// The same on a GPU, at most: 16 planes of 1024², the best of 4, 8 and 16 in large windows on an H200.
+const POINTS_OF_GPU_CHUNK: usize = 1 << 24;
+
+/// Planes that a block of the GPU's 3D kernel marches through: larger chunks are multiples of it.
+const MARCHED: usize = 8;
 
 /// The fraction of the window that a chunk may take is one over this: the rest is height.
 const CHUNKS_IN_WINDOW: usize = 8;
@@ -46,12 +57,51 @@ pub enum Scheme {
     },
 }
 
+/// Slabs of a pyramid that are in fast memory at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Slabs {
+    /// What the models find faster on a GPU; one on a CPU.
+    #[default]
+    Auto,
+    /// One after the other, as in the paper: copies and sweeps take turns.
+    One,
+    /// Two of half the planes on a GPU, so that one is copied while the other is swept.
+    Two,
+}
+
+impl Slabs {
+    /// All of them, as they stand in menus.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::One, Self::Two];
+
+    /// The name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::One => "one",
+            Self::Two => "two",
+        }
+    }
+
+    /// What it means, in one sentence.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Auto => "What the models find faster on a GPU; one on a CPU.",
+            Self::One => "One after the other, as in the paper: copies and sweeps take turns.",
+            Self::Two => {
+                "Two of half the planes on a GPU, so that one is copied while the other is swept."
+            }
+        }
+    }
+}
+
 /// A checked pass: n sweeps over the grid within a budget of fast memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Streaming {
     scheme: Scheme,
     height: usize,
     planes: usize,
+    slabs: Slabs,
 }
 
 /// Why a height and a budget do not go together.
@@ -128,7 +178,7 @@ impl Traffic {
 
 impl Streaming {
     /// Checks a height and a budget of `memory` for three arrays against a grid. Height `auto` is the
-    /// best of the [corrected model](PyramidModel::Corrected) for a pyramid, and what the window has
+    /// best of the [corrected model](PyramidModel::Corrected) on a CPU for a pyramid, and what the window has
     /// room for, but no more than the grid has planes, for a wavefront.
     ///
     /// # Errors
@@ -140,6 +190,32 @@ impl Streaming {
         shape: &Shape,
         precision: Precision,
     ) -> Result<Self, StreamingError> {
+        Self::checked(method, height, Slabs::One, CPU_RATIO, (memory, shape, precision))
+    }
+
+    /// The same with so many slabs of a pyramid at a time on a GPU, and height `auto` as the models find it best
+    /// there.
+    ///
+    /// # Errors
+    /// As [`Streaming::new`].
+    pub fn on_gpu(
+        method: MethodName,
+        height: Height,
+        slabs: Slabs,
+        memory: ByteCount,
+        shape: &Shape,
+        precision: Precision,
+    ) -> Result<Self, StreamingError> {
+        Self::checked(method, height, slabs, GPU_RATIO, (memory, shape, precision))
+    }
+
+    fn checked(
+        method: MethodName,
+        height: Height,
+        slabs: Slabs,
+        ratio: f64,
+        (memory, shape, precision): (ByteCount, &Shape, Precision),
+    ) -> Result<Self, StreamingError> {
         if let Height::Sweeps(height) = height
             && !(1..=MOST_HEIGHT).contains(&height)
         {
@@ -149,31 +225,48 @@ impl Streaming {
         let plane_bytes = (ARRAYS * precision.bytes()) as u64 * axis.stored as u64;
         let planes = usize::try_from(memory.bytes() / plane_bytes).unwrap_or(usize::MAX);
         let is_pyramid = method == MethodName::Pyramid;
-        let least = if is_pyramid { LEAST_OF_SLAB } else { LEAST_OF_WINDOW };
+        let at_once = if is_pyramid && slabs == Slabs::Two { 2 } else { 1 };
+        let least = if is_pyramid { LEAST_OF_SLAB * at_once } else { LEAST_OF_WINDOW };
         if planes < least {
             let needed = ByteCount::new(plane_bytes * least as u64);
             return Err(StreamingError::TooSmall { method, memory, least, needed });
         }
-        let most = if is_pyramid { (planes - 1) / 2 } else { planes + 1 - LEAST_OF_WINDOW };
-        let preferred = POINTS_OF_CHUNK.div_ceil(axis.points).min(axis.count);
+        let most =
+            if is_pyramid { (planes / at_once - 1) / 2 } else { planes + 1 - LEAST_OF_WINDOW };
         let height = match height {
             Height::Sweeps(height) if height > most => {
                 return Err(StreamingError::NoOwnedPlane { method, height, memory, planes, most });
             }
             Height::Sweeps(height) => height,
             Height::Auto if is_pyramid => {
-                PyramidModel::Corrected.best_height(planes, CPU_RATIO).min(MOST_HEIGHT)
+                let best = |at_once: usize| model(at_once).best_height(planes / at_once, ratio);
+                // Few planes have room for one slab only; the cost of two is infinite then.
+                let candidates: &[usize] = match slabs {
+                    Slabs::Auto if planes >= 2 * LEAST_OF_SLAB => &[1, 2],
+                    Slabs::Two => &[2],
+                    _ => &[1],
+                };
+                let cost = |at_once: &usize| seconds(*at_once, planes, best(*at_once), ratio);
+                let cheapest = candidates.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
+                cheapest.map_or(1, |at_once| best(*at_once)).min(MOST_HEIGHT)
             }
+            // Chunks large enough for a GPU, wherever it runs: a description makes the same cycles everywhere.
             Height::Auto => {
-                let chunk = preferred.min(planes / CHUNKS_IN_WINDOW).max(1);
+                let chunk = whole_marches(planes / CHUNKS_IN_WINDOW, axis);
                 (planes - 2 - 3 * chunk).min(axis.count).min(MOST_HEIGHT)
             }
         };
+        let preferred = POINTS_OF_CHUNK.div_ceil(axis.points).min(axis.count);
         let scheme = match is_pyramid {
             true => Scheme::Pyramid,
             false => Scheme::Wavefront { chunk: preferred.min((planes - 2 - height) / 3).max(1) },
         };
-        Ok(Self { scheme, height, planes })
+        Ok(Self { scheme, height, planes, slabs })
+    }
+
+    /// ρ: the seconds to move a value over those to update a point that `auto` assumes on a GPU or a CPU.
+    pub const fn ratio(on_gpu: bool) -> f64 {
+        if on_gpu { GPU_RATIO } else { CPU_RATIO }
     }
 
     /// How planes pass through fast memory.
@@ -189,6 +282,22 @@ impl Streaming {
     /// R: planes that the budget has room for, with three values per point.
     pub fn planes(&self) -> usize {
         self.planes
+    }
+
+    /// Slabs of a pyramid that are on a GPU at a time.
+    pub fn slabs_on_gpu(&self) -> usize {
+        let cost = |at_once| seconds(at_once, self.planes, self.height, GPU_RATIO);
+        match self.slabs {
+            Slabs::Two => 2,
+            // Infinite where half the planes have no room for the height.
+            Slabs::Auto if cost(2) < cost(1) => 2,
+            Slabs::Auto | Slabs::One => 1,
+        }
+    }
+
+    /// Planes of a chunk of the wavefront on a GPU.
+    pub(in crate::solver) fn chunk_on_gpu(&self, shape: &Shape) -> usize {
+        whole_marches((self.planes - 2 - self.height) / 3, Planes::of(shape))
     }
 
     /// The name of the method.
@@ -215,6 +324,22 @@ impl Streaming {
         let plane = (ARRAYS * precision.bytes()) as u64 * Planes::of(shape).stored as u64;
         plane * self.working_planes(shape) as u64
     }
+}
+
+/// The model of so many slabs at a time.
+fn model(at_once: usize) -> PyramidModel {
+    if at_once == 1 { PyramidModel::Corrected } else { PyramidModel::TwoInFlight }
+}
+
+/// What it says of slabs that share so many planes, in units of an update.
+fn seconds(at_once: usize, planes: usize, height: usize, ratio: f64) -> f64 {
+    model(at_once).seconds(planes / at_once, height, ratio, 1.0)
+}
+
+/// Planes of a GPU's chunk where there is room for `most`.
+fn whole_marches(most: usize, axis: Planes) -> usize {
+    let chunk = most.min((POINTS_OF_GPU_CHUNK / axis.points).max(1)).min(axis.count).max(1);
+    if chunk > MARCHED { chunk / MARCHED * MARCHED } else { chunk }
 }
 
 /// The planes of a grid, along its slowest axis.
@@ -296,6 +421,51 @@ mod tests {
                 "{said}"
             );
         }
+    }
+
+    #[test]
+    fn slabs_in_flight_share_the_budget() {
+        let shape = Shape::grid_2d(98, 300).unwrap();
+        let plan = |height, slabs, planes: u64| {
+            let (method, memory) = (MethodName::Pyramid, ByteCount::new(planes * PLANE));
+            Streaming::on_gpu(method, height, slabs, memory, &shape, Precision::F64)
+        };
+        let most = plan(Height::Sweeps(15), Slabs::Two, 64).unwrap();
+        assert_eq!((most.slabs_on_gpu(), most.planes()), (2, 64));
+        let error = plan(Height::Sweeps(16), Slabs::Two, 64).unwrap_err();
+        assert!(matches!(error, StreamingError::NoOwnedPlane { most: 15, .. }), "{error}");
+        let error = plan(Height::Auto, Slabs::Two, 5).unwrap_err();
+        assert!(matches!(error, StreamingError::TooSmall { least: 6, .. }), "{error}");
+        for planes in [3, 6, 64, 158, 476] {
+            let best = |slabs| {
+                let plan = plan(Height::Auto, slabs, planes).ok()?;
+                let at_once = plan.slabs_on_gpu();
+                Some(seconds(at_once, plan.planes(), plan.height(), GPU_RATIO))
+            };
+            let auto = best(Slabs::Auto).unwrap();
+            let others = [Slabs::One, Slabs::Two].into_iter().filter_map(best);
+            assert_eq!(auto, others.fold(f64::INFINITY, f64::min), "{planes}");
+        }
+        // Source: the notes on an H200: one slab won with room for 158 planes of 1024², two with 476.
+        let chosen = |planes| plan(Height::Auto, Slabs::Auto, planes).unwrap().slabs_on_gpu();
+        assert_eq!([158, 476].map(chosen), [1, 2]);
+    }
+
+    #[test]
+    fn chunks_on_a_gpu_leave_the_height_its_planes() {
+        let shape = Shape::grid_3d(1024, 1024, 1024).unwrap();
+        let plane = 24 * 1026 * 1026;
+        let auto = |planes: u64| {
+            let memory = ByteCount::new(planes * plane);
+            let (method, precision) = (MethodName::Wavefront, Precision::F64);
+            let plan =
+                Streaming::on_gpu(method, Height::Auto, Slabs::Auto, memory, &shape, precision);
+            let plan = plan.unwrap();
+            (plan.height(), plan.chunk_on_gpu(&shape))
+        };
+        assert_eq!(auto(79), (53, 8));
+        assert_eq!(auto(158), (108, 16));
+        assert_eq!(auto(6), (1, 1));
     }
 
     #[test]

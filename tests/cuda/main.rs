@@ -19,6 +19,7 @@ mod matrix_cases;
 #[allow(dead_code, reason = "Jacobi's sweeps and residuals are compared with the CPU's")]
 mod naive;
 mod observations;
+mod streaming;
 mod volumes;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -40,6 +41,7 @@ fn main() {
         volumes::TESTS,
         matrices::TESTS,
         observations::TESTS,
+        streaming::TESTS,
         life::TESTS,
         devices::TESTS,
     ]

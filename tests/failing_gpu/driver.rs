@@ -43,6 +43,8 @@ enum Failure {
     Once,
     /// It does not fail, and is slow in f64.
     SlowF64,
+    /// The system does not let it pin memory of this machine.
+    Unpinned,
 }
 
 static FAILURE: LazyLock<Failure> =
@@ -55,6 +57,7 @@ static FAILURE: LazyLock<Failure> =
         "lost" => Failure::Lost,
         "once" => Failure::Once,
         "slow-f64" => Failure::SlowF64,
+        "unpinned" => Failure::Unpinned,
         _ => Failure::NoGpu,
     });
 
@@ -137,7 +140,7 @@ macro_rules! as_the_gpu_is {
 as_the_gpu_is!(
     cuCtxSetCurrent cuDevicePrimaryCtxRelease_v2 cuEventDestroy_v2 cuEventRecord cuFuncSetAttribute
     cuGraphDestroy cuGraphExecDestroy cuModuleUnload cuStreamBeginCapture_v2 cuStreamDestroy_v2
-    cuStreamWaitEvent
+    cuMemHostUnregister cuMemMap cuMemRelease cuMemSetAccess cuMemUnmap cuStreamWaitEvent
 );
 
 /// Functions that write a handle into what their first argument points to.
@@ -149,7 +152,7 @@ macro_rules! gives_a_handle {
 }
 
 gives_a_handle!(
-    cuCtxGetCurrent cuEventCreate cuGraphInstantiateWithFlags
+    cuCtxGetCurrent cuEventCreate cuGraphInstantiateWithFlags cuMemCreate
     cuModuleGetFunction cuStreamCreate cuStreamCreateWithPriority
 );
 
@@ -311,6 +314,27 @@ pub extern "C" fn cuMemAlloc_v2(to: *mut usize, bytes: usize) -> Answer {
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemHostAlloc(to: *mut usize, bytes: usize, _flags: c_uint) -> Answer {
     allocate(to, bytes)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemGetAllocationGranularity(to: *mut usize) -> Answer {
+    unsafe { *to = 2 << 20 };
+    gpu()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemAddressReserve(to: *mut usize, bytes: usize) -> Answer {
+    allocate(to, bytes)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemAddressFree(there: usize) -> Answer {
+    free(there)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemHostRegister_v2() -> Answer {
+    if *FAILURE == Failure::Unpinned { OUT_OF_MEMORY } else { gpu() }
 }
 
 #[unsafe(no_mangle)]

@@ -89,6 +89,32 @@ fn each_failure_is_reported_in_one_sentence() {
     }
 }
 
+/// Planes visit a GPU that has room for a window, and lets this machine's memory be pinned.
+#[test]
+fn planes_that_cannot_visit_a_gpu_are_reported_in_one_sentence() {
+    let small = "--shape 320x256 --method pyramid --height 3 --memory 100kB";
+    for (failure, run, sentence) in [
+        ("full", small, "Test GPU has 1.00 MB of memory free, and this run needs 6.29 MB"),
+        ("lost", small, "Test GPU failed: uncorrectable ECC error encountered"),
+        (
+            "unpinned",
+            "--shape 260x260x70 --method wavefront --memory 40MB",
+            "the driver cannot pin 39.5 MB of memory for Test GPU: out of memory; use a smaller shape or backend cpu",
+        ),
+    ] {
+        let solve = format!("solve {run} --tol none --max-cycles 500 --backend cuda");
+        let output = tilescope(failure, &solve);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{failure}: {said}");
+        assert!(said.starts_with("tilescope: ") && said.contains(sentence), "{failure}: {said}");
+        assert_eq!(said.lines().count(), 1, "{failure}: {said}");
+    }
+    // Without a choice of the back end it runs on the CPU.
+    let output = tilescope("full", &format!("solve {small} --tol none --max-cycles 2 --json"));
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["backend"], "cpu");
+}
+
 /// Without a choice of the back end a GPU that cannot be used is no error.
 #[test]
 fn auto_is_the_cpu_where_no_gpu_takes_the_run() {

@@ -3,8 +3,10 @@
 use crate::controls::small;
 use crate::driver::Window;
 use eframe::egui::{Key, Rect, accesskit::Role};
+use tilescope::grid::ByteCount;
 use tilescope::picture;
-use tilescope::run::{MatrixSpec, ProblemKind, RunSpec};
+use tilescope::run::{MatrixSpec, MethodName, ProblemKind, RunSpec};
+use tilescope::solver::Height;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("panes_are_hidden_and_shown_from_the_view_menu", panes_are_hidden_and_shown),
@@ -12,6 +14,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("the_curves_are_drawn_over_a_logarithmic_axis", a_logarithmic_axis),
     ("the_speedup_over_the_tolerance_is_a_pane", the_speedup_is_a_pane),
     ("the_memory_traffic_of_a_cycle_is_a_pane", the_memory_traffic_is_a_pane),
+    ("planes_that_visit_fast_memory_are_panes", planes_are_panes),
     ("frequencies_and_the_damping_of_modes_are_panes", frequencies_and_damping),
     ("three_slices_move_each_other_and_the_volume_turns", slices_and_volume),
     ("the_entries_of_a_matrix_are_seen_and_a_row_is_listed", entries_of_a_matrix),
@@ -78,6 +81,24 @@ fn the_memory_traffic_is_a_pane() {
     window.until_text("Memory traffic of a cycle of");
     window.until_text("classic Jacobi: ");
     window.until_text("Point updates");
+}
+
+fn planes_are_panes() {
+    let mut window = Window::paused(small());
+    window.step(10);
+    view(&mut window, Role::CheckBox, "Planes");
+    window.until_text("No planes visit fast memory");
+    let mut run = small();
+    run.method.set_name(MethodName::Pyramid);
+    (run.method.height, run.method.memory) =
+        (Some(Height::Sweeps(3)), Some(ByteCount::new(200_000)));
+    let mut window = Window::paused(run);
+    window.step(2);
+    view(&mut window, Role::CheckBox, "Planes");
+    window.until_text("Pyramid: ");
+    window.until_text("3 sweeps");
+    view(&mut window, Role::CheckBox, "Cost of the height");
+    window.until_text("the paper's model");
 }
 
 fn frequencies_and_damping() {

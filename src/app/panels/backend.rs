@@ -191,8 +191,13 @@ fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kerne
     }
     let method = match (chosen.name, session.tiling()) {
         (MethodName::Classic, _) => Method::Classic,
-        (name @ (MethodName::Pyramid | MethodName::Wavefront), _) => {
-            return Err(format!("It does not accept method {}.", name.name()));
+        (MethodName::Pyramid | MethodName::Wavefront, _) => {
+            let shape = session.spec.problem.grid();
+            match shape.map(|shape| chosen.streaming(&shape)) {
+                Some(Ok(streaming)) => Method::Streaming(streaming),
+                // The run is refused for these, whichever kernel is chosen.
+                Some(Err(_)) | None => return Ok(kernel),
+            }
         }
         (MethodName::Hierarchical, Some(tiling)) => {
             tiled(chosen, &tiling).map_err(|why| format!("It does not accept {why}."))?

@@ -15,7 +15,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     heading(ui, "Performance");
     tiles(ui, session);
     if let Some(Method::Streaming(streaming)) = report.map(|report| &report.plan.method) {
-        planes(ui, streaming);
+        planes(ui, streaming, session.backend() == Backend::Cuda);
     }
     if let Some(report) = report
         && let Some(devices) = report.plan.method.devices().filter(|devices| devices.count() > 1)
@@ -29,9 +29,10 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
 }
 
 /// The cost of a pass of a streaming method.
-fn planes(ui: &mut Ui, streaming: &Streaming) {
-    let (planes, n) = (streaming.planes(), streaming.height());
-    let about = "Planes that fast memory has room for, with two iterates and the right-hand side.";
+fn planes(ui: &mut Ui, streaming: &Streaming, on_gpu: bool) {
+    let at_once = if on_gpu { streaming.slabs_on_gpu() } else { 1 };
+    let (planes, n) = (streaming.planes() / at_once, streaming.height());
+    let about = "Planes of a slab or window that fast memory has room for, with two iterates and the right-hand side.";
     row(ui, "Planes", about, |ui| ui.label(planes.to_string()));
     let about = "Point updates computed for each one that is kept: slabs overlap by 2n planes.";
     let redundancy = match streaming.scheme() {

@@ -7,11 +7,13 @@ use crate::app::panes::distance::DistancePane;
 use crate::app::panes::edge_share::EdgeSharePane;
 use crate::app::panes::frequencies::FrequenciesPane;
 use crate::app::panes::heat_map::pane::HeatMapPane;
+use crate::app::panes::height::HeightPane;
 use crate::app::panes::inside::InsidePane;
 use crate::app::panes::mean_tile::MeanTilePane;
 use crate::app::panes::memory_traffic::MemoryTrafficPane;
 use crate::app::panes::pane_type::PaneType;
 use crate::app::panes::pinned::PinnedPane;
+use crate::app::panes::planes::PlanesPane;
 use crate::app::panes::probes::ProbesPane;
 use crate::app::panes::profile::ProfilePane;
 use crate::app::panes::slices::SlicesPane;
@@ -40,6 +42,8 @@ pub static ALL: &[&dyn PaneType] = &[
     &MemoryTrafficPane,
     &FrequenciesPane,
     &DampingByModePane,
+    &PlanesPane,
+    &HeightPane,
 ];
 
 /// The pane of this name.

@@ -78,7 +78,8 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    fn of(mut samples: Vec<f64>) -> Self {
+    /// That of some samples.
+    pub fn of(mut samples: Vec<f64>) -> Self {
         samples.sort_by(f64::total_cmp);
         let at = |index: usize| samples.get(index).copied().unwrap_or(f64::NAN);
         Self {
@@ -221,7 +222,10 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
 }
 
 /// Microseconds per cycle, by the solver's own clock.
-fn time(
+///
+/// # Errors
+/// Those of `batch`.
+pub(super) fn time(
     repeats: u32,
     mut batch: impl FnMut() -> Result<Batch, SolverError>,
 ) -> Result<Timing, SolverError> {

@@ -8,6 +8,7 @@ mod measure;
 mod output;
 mod paper;
 mod record;
+mod streaming;
 mod table;
 
 use clap::{Args, Subcommand};
@@ -29,6 +30,8 @@ enum Benchmark {
     Matrices(matrices::Matrices),
     /// Repeat the experiments of the papers, beside the published figures
     Paper(paper::Paper),
+    /// Compare pyramids and the wavefront, within budgets of fast memory, with sweeps of the whole grid
+    Streaming(streaming::StreamingBench),
 }
 
 impl Bench {
@@ -38,6 +41,7 @@ impl Bench {
             Benchmark::Kernels(kernels) => kernels.run(),
             Benchmark::Matrices(matrices) => matrices.run(),
             Benchmark::Paper(paper) => paper.run(),
+            Benchmark::Streaming(streaming) => streaming.run(),
         }
     }
 }

@@ -11,11 +11,13 @@ pub(crate) mod distance;
 pub(crate) mod edge_share;
 pub(crate) mod frequencies;
 mod heat_map;
+pub(crate) mod height;
 pub(crate) mod inside;
 mod maps;
 pub(crate) mod mean_tile;
 pub(crate) mod memory_traffic;
 pub(crate) mod names;
+pub(crate) mod planes;
 pub(crate) mod probes;
 pub(crate) mod profile;
 mod run_colour;
@@ -52,6 +54,8 @@ impl FigureKind {
         Self::PROBES,
         Self::INSIDE,
         Self::MEMORY_TRAFFIC,
+        Self::PLANES,
+        Self::HEIGHT,
         Self::SPY,
         Self::SLICES,
         Self::VOLUME,

@@ -60,6 +60,12 @@ pub enum ViewError {
     /// Memory traffic that is not counted; why, in one sentence.
     #[error("memory-traffic cannot be drawn for this run: {0}")]
     NotCounted(&'static str),
+    /// Planes of a method that streams none.
+    #[error("{} shows planes that visit fast memory; choose method pyramid or wavefront", .kind.name())]
+    NotStreaming {
+        /// The requested kind.
+        kind: FigureKind,
+    },
     /// No border to measure distances from.
     #[error("this run has one tile and no tile border")]
     NoBorder,

@@ -45,8 +45,11 @@ impl MemoryNeed {
         if is_matrix {
             need.add("the rows of the matrix", system_bytes(&plan.problem, plan.precision));
         }
-        // A matrix on a GPU is cut into the same blocks there, and observed on this machine.
-        if matches!(plan.place, Place::Cpu { .. }) || is_matrix {
+        // A matrix on a GPU is cut into the same blocks there, and observed on this machine; planes that visit a GPU
+        // live here.
+        let is_on_cpu = matches!(plan.place, Place::Cpu { .. });
+        let streams = matches!(plan.method, Method::Streaming(_));
+        if is_on_cpu || is_matrix || streams {
             let threads = match plan.place {
                 Place::Cpu { threads, .. } => threads,
                 Place::Cuda { .. } => 0,
@@ -54,7 +57,7 @@ impl MemoryNeed {
             let of_rows = plan.problem.operator.row_arrays(shape);
             need.add("the solver", arrays(SOLVER + of_rows, plan.precision));
             let bytes = working_bytes(&plan.problem, &plan.method, plan.precision, threads);
-            if bytes > 0 {
+            if bytes > 0 && (is_on_cpu || is_matrix) {
                 need.add(working_name(&plan.method, is_matrix), bytes);
             }
             if fields.contains(&FieldKind::Staleness) {

@@ -463,7 +463,8 @@ impl<R: Real> CpuSolver<R> {
         }
     }
 
-    /// The arrays of the iterate and of the one before, with the boundary values.
+    /// The arrays of the iterate and of the one before, with the boundary values. They stay where they are as long as the
+    /// solver lives.
     #[cfg(feature = "cuda")]
     pub(super) fn arrays_mut(&mut self) -> (&mut [R], &mut [R]) {
         (self.current.as_mut_slice(), self.previous.as_mut_slice())
@@ -473,6 +474,12 @@ impl<R: Real> CpuSolver<R> {
     #[cfg(feature = "cuda")]
     pub(super) fn exact(&self) -> Option<&Arc<Field<f64>>> {
         self.exact.as_ref()
+    }
+
+    /// Makes the one before the iterate: a cycle was made elsewhere.
+    #[cfg(feature = "cuda")]
+    pub(super) fn swap(&mut self) {
+        std::mem::swap(&mut self.current, &mut self.previous);
     }
 
     /// The values of the rows of its matrix: of the iterate, and of the one before.
@@ -513,8 +520,9 @@ impl<R: Real> Advance for CpuSolver<R> {
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
-        self.current = self.problem.initial_iterate();
-        self.previous.clone_from(&self.current);
+        // In place, as everything: a GPU may have pinned the arrays.
+        self.current.as_mut_slice().copy_from_slice(self.problem.initial_iterate().as_slice());
+        self.previous.as_mut_slice().copy_from_slice(self.current.as_slice());
         self.hand_out();
         Ok(())
     }
@@ -523,7 +531,7 @@ impl<R: Real> Advance for CpuSolver<R> {
         for (to, from) in self.current.as_mut_slice().iter_mut().zip(iterate.as_slice()) {
             *to = R::from_f64(*from);
         }
-        self.previous.clone_from(&self.current);
+        self.previous.as_mut_slice().copy_from_slice(self.current.as_slice());
         self.hand_out();
         Ok(())
     }

@@ -50,6 +50,23 @@ impl GridArgument {
             plane_pitch: shape.plane_stride() as i64,
         })
     }
+
+    /// So many planes of a grid, or points of one of its systems in 1D; `None` if they are too many.
+    pub fn of_planes(shape: &Shape, planes: usize) -> Option<Self> {
+        let (columns, plane_rows) = match shape.dim() {
+            1 => (planes, 1),
+            2 => (shape.nx(), 1),
+            _ => (shape.nx(), shape.ny()),
+        };
+        let rows = if shape.dim() == 1 { 1 } else { planes.checked_mul(plane_rows)? };
+        let flat = FlatGrid {
+            columns: counted(columns)?,
+            rows: counted(rows)?,
+            pitch: shape.stride() as i64,
+        };
+        let plane_pitch = shape.plane_stride() as i64;
+        Some(Self { flat, plane_rows: counted(plane_rows)?, unused: 0, plane_pitch })
+    }
 }
 
 /// `Weights`: those of the neighbours before and after a point along x, then along y, then along z, which are `COUNT`:

@@ -48,6 +48,11 @@ pub(super) fn build<R: Real + DeviceRepr>(
     Ok(Some(Box::new(kernel?)))
 }
 
+/// The blocks of a launch with a thread per column and row.
+pub(super) fn blocks([columns, rows]: [u32; 2], [width, height]: [u32; 2]) -> [u32; 2] {
+    [columns.div_ceil(width), rows.div_ceil(height).min(MAX_BLOCKS_Y)]
+}
+
 /// A block of whole warps, one above the other.
 pub(super) fn by_warps(threads: u32) -> [u32; 2] {
     [WARP, (threads / WARP).max(1)]
@@ -140,8 +145,7 @@ impl Classic {
             let is_shared = is_measured && system.share.is_some();
             let block = if is_shared { OF_BAND } else { block };
             let rows_per_thread = if is_measured { ROWS_PER_THREAD } else { 1 };
-            let down = rows.div_ceil(block[1] * rows_per_thread).min(MAX_BLOCKS_Y);
-            let blocks = [columns.div_ceil(block[0]), down];
+            let blocks = blocks([columns, rows], [block[0], block[1] * rows_per_thread]);
             Launch::new(system, File::Classic, name, blocks, block, 0)
         })
     }

@@ -5,7 +5,7 @@ use super::classic::{Classic, by_warps};
 use super::cycle_kernel::Launch;
 use super::ptx::File;
 use super::system::DeviceSystem;
-use crate::grid::Real;
+use crate::grid::{Real, Shape};
 use crate::solver::{Kernel, SolverError};
 use cudarc::driver::{CudaStream, DeviceRepr};
 use std::sync::Arc;
@@ -40,16 +40,24 @@ fn marching<R>(
     omega: f64,
 ) -> Result<Classic, SolverError> {
     let shape = &system.shape;
+    let blocks = blocks(shape, shape.nz(), block).ok_or_else(|| too_large(shape))?;
+    Classic::of(omega, |name, _| {
+        Launch::new(system, File::Classic3d, name, [blocks, 1], block, 0)
+    })
+}
+
+/// The blocks that sweep so many planes of a 3D grid; `None` if they are too many.
+pub(super) fn blocks(shape: &Shape, planes: usize, block: [u32; 2]) -> Option<u32> {
     let [width, height] = block.map(|threads| threads as usize);
-    let blocks = shape.nx().div_ceil(POINTS * width)
-        * shape.ny().div_ceil(height)
-        * shape.nz().div_ceil(PLANES);
-    let blocks = counted(blocks).ok_or_else(|| SolverError::Kernel {
+    let across = shape.nx().div_ceil(POINTS * width) * shape.ny().div_ceil(height);
+    counted(across.checked_mul(planes.div_ceil(PLANES))?).map(i32::unsigned_abs)
+}
+
+/// The error of a grid that has more points than kernels count.
+pub(super) fn too_large(shape: &Shape) -> SolverError {
+    SolverError::Kernel {
         kernel: Kernel::CLASSIC,
         setting: format!("shape {shape}"),
         instead: "backend cpu".into(),
-    })?;
-    Classic::of(omega, |name, _| {
-        Launch::new(system, File::Classic3d, name, [blocks.unsigned_abs(), 1], block, 0)
-    })
+    }
 }

@@ -136,7 +136,8 @@ impl Cycle {
         self.arguments(system.g, step, system.grid, self.tiles, system.weights)
     }
 
-    fn arguments<Grid, Tiles, Weights>(
+    /// The arguments of one cycle of this grid, with its tiles and weights as the kernel takes them.
+    pub fn arguments<Grid, Tiles, Weights>(
         &self,
         g: Pointer,
         step: Step,

@@ -5,7 +5,7 @@ use super::gpu::Gpu;
 #[cfg(feature = "cuda")]
 use super::kernels::{self, Setting};
 #[cfg(feature = "cuda")]
-use super::{matrix, solver};
+use super::{matrix, solver, stream};
 use crate::grid::Precision;
 use crate::problem::Problem;
 use crate::solver::{Kernel, Method, SolverError, Unavailable};
@@ -118,12 +118,21 @@ impl Device {
     /// # Errors
     /// [`SolverError`] if they do not, or the GPU cannot be used.
     #[cfg(feature = "cuda")]
-    pub fn check_memory(&self, problem: &Problem, precision: Precision) -> Result<(), SolverError> {
-        let needed = match problem.operator.matrix() {
-            Some(matrix) => matrix::least_bytes(matrix, precision),
-            None => solver::bytes_of(problem, solver::ARRAYS, precision.bytes()),
+    pub fn check_memory(
+        &self,
+        problem: &Problem,
+        method: &Method,
+        precision: Precision,
+    ) -> Result<(), SolverError> {
+        let gpu = self.open()?;
+        let needed = match (problem.operator.matrix(), method) {
+            (Some(matrix), _) => matrix::least_bytes(matrix, precision),
+            (None, Method::Streaming(streaming)) => {
+                stream::bytes(&gpu, &problem.shape, streaming, precision)?
+            }
+            (None, _) => solver::bytes_of(problem, solver::ARRAYS, precision.bytes()),
         };
-        self.open()?.check_room(needed)
+        gpu.check_room(needed)
     }
 
     /// Checks the memory of a GPU: there is none in this build.
@@ -131,7 +140,7 @@ impl Device {
     /// # Errors
     /// Always [`Unavailable::NotBuilt`].
     #[cfg(not(feature = "cuda"))]
-    pub fn check_memory(&self, _: &Problem, _: Precision) -> Result<(), SolverError> {
+    pub fn check_memory(&self, _: &Problem, _: &Method, _: Precision) -> Result<(), SolverError> {
         self.check()
     }
 

@@ -287,6 +287,11 @@ impl Gpu {
         format!("GPU {} ({})", self.ordinal, self.name)
     }
 
+    /// The error of a solver whose arrays the system does not let the GPU copy by itself. The GPU is as it was.
+    pub fn not_pinned(&self, bytes: u64, error: DriverError) -> SolverError {
+        SolverError::Pinned { gpu: self.name.clone(), bytes, what: sentence(error) }
+    }
+
     /// The error of a solver after a failure of the driver. Most failures leave the context useless; a lack
     /// of memory does not.
     pub fn failed(&self, error: DriverError) -> SolverError {

@@ -72,7 +72,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         takes_rows: true,
         takes_damping: true,
         takes_shares: true,
-        methods: &[MethodName::Classic],
+        methods: &[MethodName::Classic, MethodName::Pyramid, MethodName::Wavefront],
         #[cfg(feature = "cuda")]
         accepts: |_| Ok(()),
         #[cfg(feature = "cuda")]
@@ -244,7 +244,8 @@ impl KernelType {
         self.runs(setting.method)?;
         #[cfg(feature = "cuda")]
         (self.accepts)(setting)?;
-        match setting.is_per_point && !self.takes_rows {
+        let streams = setting.method.name().is_streaming();
+        match setting.is_per_point && (!self.takes_rows || streams) {
             true => Err("coefficients per point".to_owned()),
             false => Ok(()),
         }

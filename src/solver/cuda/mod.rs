@@ -48,6 +48,8 @@ mod spectral;
 #[cfg(feature = "cuda")]
 mod statistics;
 #[cfg(feature = "cuda")]
+mod stream;
+#[cfg(feature = "cuda")]
 mod system;
 
 pub use super::Unavailable;
@@ -142,6 +144,35 @@ pub fn driver_version() -> Result<String, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
+/// How fast a GPU copies, in bytes per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkSpeed {
+    /// From this machine's memory.
+    pub up: f64,
+    /// To this machine's memory.
+    pub down: f64,
+    /// Each way, where both are used at once.
+    pub both: f64,
+}
+
+/// Measures how fast a GPU copies from and to pinned memory of this machine. It takes about a tenth of a second.
+///
+/// # Errors
+/// [`SolverError`] if there is no such GPU, or no room for the copies.
+#[cfg(feature = "cuda")]
+pub fn link_speed(device: &Device) -> Result<LinkSpeed, SolverError> {
+    stream::link_speed(&device.open()?)
+}
+
+/// There is none in this build.
+///
+/// # Errors
+/// Always [`Unavailable::NotBuilt`].
+#[cfg(not(feature = "cuda"))]
+pub fn link_speed(_device: &Device) -> Result<LinkSpeed, SolverError> {
+    Err(Unavailable::NotBuilt.into())
+}
+
 /// Sets up a solver on a GPU at the initial guess u₀. `block_size` is the threads of a block of kernel `classic`, a
 /// power of two from 32 to 512; `None` for the fastest.
 ///
@@ -201,6 +232,13 @@ fn set_up<R: arguments::DeviceReal>(
     let device = device::single(gpus.devices)?;
     if let Some(matrix) = problem.operator.matrix() {
         let mut solver = matrix::MatrixSolver::<R>::new(problem, matrix, &method, device, kernel)?;
+        if is_poisoned {
+            solver.poison()?;
+        }
+        return Ok(Box::new(solver));
+    }
+    if let Method::Streaming(streaming) = &method {
+        let mut solver = stream::StreamSolver::<R>::new(problem, streaming, device.open()?, kernel)?;
         if is_poisoned {
             solver.poison()?;
         }

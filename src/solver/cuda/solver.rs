@@ -9,6 +9,7 @@ use super::graph_batch::{Cycles, GraphBatch, Iterates, MOST_ARRAYS, Others, Part
 use super::kernels::{self, Refused, Setting};
 use super::observe::{Observer, OtherNorms, Values};
 use super::statistics::Folder;
+use super::stream::StreamSolver;
 use super::system::{Array, DeviceSystem};
 use crate::grid::{self, Field, Tiling, memory};
 use crate::problem::{Operator, Problem, System};
@@ -111,7 +112,20 @@ impl<R: DeviceReal> CudaSolver<R> {
         kernel: Kernel,
         block_size: Option<u32>,
     ) -> Result<Self, SolverError> {
-        let gpu = device.open()?;
+        Self::on(problem, method, device.open()?, kernel, block_size)
+    }
+
+    /// The same on an open GPU.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the run does not fit onto it.
+    pub fn on(
+        problem: &Arc<Problem>,
+        method: Method,
+        gpu: Arc<Gpu>,
+        kernel: Kernel,
+        block_size: Option<u32>,
+    ) -> Result<Self, SolverError> {
         gpu.check_room(bytes_of(problem, ARRAYS, R::PRECISION.bytes()))?;
         // Before anything is copied.
         let (precision, shared_bytes) = (R::PRECISION, gpu.most_shared);
@@ -499,6 +513,12 @@ impl<R: DeviceReal> Describe for CudaSolver<R> {
 impl<R: DeviceReal> Solver for CudaSolver<R> {
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
         let gpu = &self.system.gpu;
+        if let Method::Streaming(streaming) = &method {
+            // Its arrays lie on this machine.
+            let gpu = Arc::clone(gpu);
+            let beside = StreamSolver::<R>::new(&self.problem, streaming, gpu, kernel)?;
+            return Ok(Box::new(beside));
+        }
         gpu.check_room(bytes_of(&self.problem, ARRAYS - 1, R::PRECISION.bytes()))?;
         let (problem, system) = (Arc::clone(&self.problem), Arc::clone(&self.system));
         let exact = self.exact.clone();

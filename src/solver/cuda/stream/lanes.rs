@@ -1,0 +1,262 @@
+//! A pass on a GPU: three streams that wait for each other, and the working arrays.
+
+use super::ring::{Ring, rounded};
+use super::sweep::PlaneSweep;
+use crate::grid::Shape;
+use crate::solver::cuda::arguments::{DeviceReal, Pointer};
+use crate::solver::cuda::gpu::Gpu;
+use crate::solver::streaming::{Planes, Traffic};
+use crate::solver::pass::FARTHEST;
+use crate::solver::{Pass, SolverError, Step};
+use cudarc::driver::sys::CUevent_flags;
+use cudarc::driver::{CudaEvent, CudaStream, DriverError, result};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Working arrays on a GPU.
+pub(super) struct Window {
+    /// Two iterates: a sweep reads one and writes the other.
+    levels: [Ring; 2],
+    /// The right-hand side over the diagonal.
+    g: Ring,
+}
+
+impl Window {
+    /// Those of a pass, with so many bytes from a plane to the next.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU has no room for them.
+    pub fn of(gpu: &Arc<Gpu>, pass: &Pass, plane_bytes: usize) -> Result<Vec<Self>, SolverError> {
+        let bytes = pass.window_planes().saturating_mul(plane_bytes);
+        gpu.check_room(self::bytes(gpu, pass, plane_bytes)?)?;
+        let window = |_| {
+            let ring = || Ring::new(gpu, bytes);
+            Ok(Self { levels: [ring()?, ring()?], g: ring()? })
+        };
+        (0..pass.windows()).map(window).collect()
+    }
+
+    /// Fills them with NaN.
+    pub fn poison(&self, stream: &CudaStream) -> Result<(), DriverError> {
+        let [first, second] = &self.levels;
+        [first, second, &self.g].into_iter().try_for_each(|array| array.poison(stream))
+    }
+}
+
+/// Bytes of the windows of a pass.
+pub(super) fn bytes(gpu: &Gpu, pass: &Pass, plane_bytes: usize) -> Result<u64, SolverError> {
+    let array = pass.window_planes().saturating_mul(plane_bytes);
+    Ok(gpu.check(rounded(gpu, array))?.saturating_mul(3 * pass.windows()) as u64)
+}
+
+/// A lane: its stream, and the events that say how far it has come.
+struct Lane {
+    stream: Arc<CudaStream>,
+    /// That of each of the last steps.
+    events: Vec<CudaEvent>,
+    /// When a pass began or ended.
+    time: CudaEvent,
+}
+
+impl Lane {
+    fn new(gpu: &Gpu) -> Result<Self, SolverError> {
+        let stream = gpu.stream()?;
+        let events = (0..FARTHEST).map(|_| gpu.context.new_event(None)).collect();
+        let time = gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
+        Ok(Self { stream, events: gpu.check(events)?, time: gpu.check(time)? })
+    }
+
+    /// Records that it has made its part of a step.
+    fn made(&self, number: usize) -> Result<(), DriverError> {
+        self.events[number % FARTHEST].record(&self.stream)
+    }
+
+    /// Waits until another lane has made its part of a step.
+    fn wait_for(&self, other: &Self, number: usize) -> Result<(), DriverError> {
+        self.stream.wait(&other.events[number % FARTHEST])
+    }
+}
+
+/// The lanes of a GPU: planes are copied up, swept and copied down at the same time.
+pub(super) struct Lanes {
+    up: Lane,
+    sweeps: Lane,
+    down: Lane,
+}
+
+/// The arrays of one grid, or of one system of a batch, on this machine, with their boundary planes.
+pub(super) struct Slow<'a, R> {
+    pub from: &'a [R],
+    pub g: &'a [R],
+    pub to: &'a mut [R],
+}
+
+/// What a pass works with.
+pub(super) struct Work<'a, R> {
+    pub pass: &'a Pass,
+    pub windows: &'a [Window],
+    pub sweep: &'a PlaneSweep<R>,
+    pub axis: Planes,
+    /// What is moved and computed is added here.
+    pub traffic: &'a mut Traffic,
+}
+
+impl Lanes {
+    pub fn new(gpu: &Gpu) -> Result<Self, SolverError> {
+        Ok(Self { up: Lane::new(gpu)?, sweeps: Lane::new(gpu)?, down: Lane::new(gpu)? })
+    }
+
+    /// The stream of the sweeps.
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        &self.sweeps.stream
+    }
+
+    /// Makes a pass over every system of a batch; returns the seconds that it took on the GPU.
+    ///
+    /// # Errors
+    /// [`DriverError`] if the GPU fails; the next iterate is undefined then. Either way no copy is under way any more.
+    pub fn pass<R: DeviceReal>(
+        &self,
+        work: &mut Work<'_, R>,
+        shape: &Shape,
+        slow: Slow<'_, R>,
+    ) -> Result<f64, DriverError> {
+        let Slow { from, g, to } = slow;
+        self.up.time.record(&self.up.stream)?;
+        let mut enqueue = || {
+            for line in 0..work.axis.lines {
+                // From the boundary plane before the first one on.
+                let start = if shape.dim() == 1 { shape.row_start(line) } else { 0 };
+                let stored = start..start + (work.axis.count + 2) * work.axis.stored;
+                let (from, g) = (&from[stored.clone()], &g[stored.clone()]);
+                self.enqueue(work, Slow { from, g, to: &mut to[stored] })?;
+            }
+            self.down.time.record(&self.down.stream)
+        };
+        let enqueued = enqueue();
+        let waited = [&self.up, &self.sweeps, &self.down].map(|lane| lane.stream.synchronize());
+        waited.into_iter().fold(enqueued, Result::and)?;
+        Ok(f64::from(self.up.time.elapsed_ms(&self.down.time)?) / 1e3)
+    }
+
+    /// Enqueues a pass over one system.
+    fn enqueue<R: DeviceReal>(
+        &self,
+        work: &mut Work<'_, R>,
+        mut slow: Slow<'_, R>,
+    ) -> Result<(), DriverError> {
+        // The system before has left its planes behind.
+        self.up.stream.join(&self.sweeps.stream)?;
+        self.up.stream.join(&self.down.stream)?;
+        for number in 0..work.pass.steps() {
+            let step = work.pass.step(number);
+            self.copy_up(work, &slow, number, &step)?;
+            self.sweep(work, number, &step)?;
+            self.copy_down(work, &mut slow, number, &step)?;
+        }
+        Ok(())
+    }
+
+    /// Enqueues the copies up of a step.
+    fn copy_up<R: DeviceReal>(
+        &self,
+        work: &mut Work<'_, R>,
+        slow: &Slow<'_, R>,
+        number: usize,
+        step: &Step,
+    ) -> Result<(), DriverError> {
+        let Self { up, sweeps, down } = self;
+        if let Some(after) = step.after {
+            up.wait_for(sweeps, after)?;
+            up.wait_for(down, after)?;
+        }
+        let planes = &step.up;
+        if !planes.is_empty() {
+            let stored = work.stored(planes);
+            let window = &work.windows[step.window];
+            for (slow, ring) in [(slow.from, &window.levels[0]), (slow.g, &window.g)] {
+                let to = ring.at(work.bytes(step, planes.start));
+                // SAFETY: the ring has room for the planes, and whoever enqueues waits until they are copied.
+                unsafe { result::memcpy_htod_async(to, &slow[stored.clone()], up.stream.cu_stream()) }?;
+            }
+            let inside = planes.end.min(work.axis.count + 1) - planes.start.max(1);
+            work.traffic.up += 2 * (inside * work.axis.points) as u64;
+        }
+        up.made(number)
+    }
+
+    /// Enqueues the sweeps of a step. Before them, the second array gets what they read there and never write:
+    /// boundary planes, and the boundary values around other planes.
+    fn sweep<R: DeviceReal>(
+        &self,
+        work: &mut Work<'_, R>,
+        number: usize,
+        step: &Step,
+    ) -> Result<(), DriverError> {
+        let Self { up, sweeps, .. } = self;
+        sweeps.wait_for(up, number)?;
+        let window = &work.windows[step.window];
+        let [first, second] = &window.levels;
+        let planes = &step.up;
+        if !planes.is_empty() {
+            let at = |plane| [first, second].map(|ring| ring.at(work.bytes(step, plane)));
+            work.sweep.copy_rims(&sweeps.stream, at(planes.start), planes.len())?;
+            for plane in [0, work.axis.count + 1].into_iter().filter(|it| planes.contains(it)) {
+                let [from, to] = at(plane);
+                let bytes = work.axis.stored * size_of::<R>();
+                // SAFETY: both rings have room for the plane.
+                unsafe {
+                    result::memcpy_dtod_async(to, from, bytes, sweeps.stream.cu_stream())
+                }?;
+            }
+        }
+        for m in 1..=work.pass.height() {
+            let planes = work.pass.level(number, m);
+            if planes.is_empty() {
+                continue;
+            }
+            let (from, to) = if m % 2 == 1 { (first, second) } else { (second, first) };
+            // The plane before is read, too: from there on they are contiguous.
+            let plane = (work.axis.stored * size_of::<R>()) as Pointer;
+            let before = work.bytes(step, planes.start - 1);
+            let start = [from, &window.g, to].map(|ring| ring.at(before) + plane);
+            work.sweep.launch(&sweeps.stream, start, planes.len())?;
+            work.traffic.updates += (planes.len() * work.axis.points) as u64;
+        }
+        sweeps.made(number)
+    }
+
+    /// Enqueues the copies down of a step.
+    fn copy_down<R: DeviceReal>(
+        &self,
+        work: &mut Work<'_, R>,
+        slow: &mut Slow<'_, R>,
+        number: usize,
+        step: &Step,
+    ) -> Result<(), DriverError> {
+        let Self { sweeps, down, .. } = self;
+        down.wait_for(sweeps, number)?;
+        let planes = &step.down;
+        if !planes.is_empty() {
+            let ring = &work.windows[step.window].levels[work.pass.height() % 2];
+            let from = ring.at(work.bytes(step, planes.start));
+            let to = &mut slow.to[work.stored(planes)];
+            // SAFETY: the planes lie in the ring, and whoever enqueues waits until they are copied.
+            unsafe { result::memcpy_dtoh_async(to, from, down.stream.cu_stream()) }?;
+            work.traffic.down += (planes.len() * work.axis.points) as u64;
+        }
+        down.made(number)
+    }
+}
+
+impl<R: DeviceReal> Work<'_, R> {
+    /// The stored values of some planes in slow memory.
+    fn stored(&self, planes: &Range<usize>) -> Range<usize> {
+        planes.start * self.axis.stored..planes.end * self.axis.stored
+    }
+
+    /// Where a plane of a step lies in its rings.
+    fn bytes(&self, step: &Step, plane: usize) -> usize {
+        (plane - step.origin) * self.axis.stored * size_of::<R>()
+    }
+}

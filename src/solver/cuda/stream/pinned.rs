@@ -1,0 +1,51 @@
+//! Arrays of this machine that a GPU copies from and to by itself, while it computes: their pages are pinned.
+
+use crate::solver::SolverError;
+use crate::solver::cuda::gpu::Gpu;
+use cudarc::driver::sys;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// Smaller arrays are not pinned: they may share a page with others, which cannot be pinned twice. From here on the
+/// allocators of all systems map an array for itself (the GNU C library's largest threshold, 32 MiB).
+const SMALLEST: usize = 32 << 20;
+
+/// Pinned pages of an array, until it is dropped.
+pub(super) struct Pinned {
+    gpu: Arc<Gpu>,
+    address: *mut c_void,
+}
+
+// SAFETY: the address is only handed back to the driver, which any thread may call.
+unsafe impl Send for Pinned {}
+// SAFETY: as above; nothing is read or written through it.
+unsafe impl Sync for Pinned {}
+
+impl Pinned {
+    /// Pins an array, unless it is small: then copies wait until they are done, and are the same otherwise. The
+    /// array must be dropped, moved to another place and grown only after this.
+    ///
+    /// # Errors
+    /// [`SolverError::Pinned`] if the system refuses it.
+    pub fn new<R>(gpu: &Arc<Gpu>, values: &[R]) -> Result<Option<Self>, SolverError> {
+        let bytes = size_of_val(values);
+        if bytes < SMALLEST {
+            return Ok(None);
+        }
+        gpu.check(gpu.context.bind_to_thread())?;
+        let address = values.as_ptr().cast::<c_void>().cast_mut();
+        // SAFETY: the pages belong to the array, which the caller keeps as long as this.
+        let answer = unsafe { sys::cuMemHostRegister_v2(address, bytes, 0) };
+        answer.result().map_err(|error| gpu.not_pinned(bytes as u64, error))?;
+        Ok(Some(Self { gpu: Arc::clone(gpu), address }))
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        let context = &self.gpu.context;
+        context.record_err(context.bind_to_thread());
+        // SAFETY: it was pinned, and no copy is under way: the solver has waited for them.
+        context.record_err(unsafe { sys::cuMemHostUnregister(self.address) }.result());
+    }
+}

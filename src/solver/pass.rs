@@ -1,0 +1,324 @@
+//! What a pass over the grid copies and computes, step by step: a step is a slab of a pyramid, or a chunk of the
+//! wavefront. A GPU makes its passes by it, and pictures of passes are drawn by it.
+//!
+//! Planes are numbered from 0, the boundary plane before the first, to `count` + 1, the one after the last. Each of
+//! three lanes makes its part of the steps in their order: one copies planes up, one sweeps, one copies planes down.
+//! The sweeps of a step wait for its copies up, and its copies down for its sweeps. Copies up overwrite planes that
+//! steps before left behind: [`Step::after`] says which must be done.
+
+use crate::grid::Shape;
+use super::streaming::{Planes, Scheme, Streaming};
+use std::ops::Range;
+
+/// Steps that may lie between one and that of its `after`: fewer than this.
+#[cfg(any(test, feature = "cuda"))]
+pub(super) const FARTHEST: usize = 8;
+
+/// A pass of n sweeps over one grid, or one system of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    count: usize,
+    n: usize,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// Slabs of so many planes, so many at a time.
+    Slabs { planes: usize, at_once: usize },
+    /// Chunks of so many planes.
+    Chunks { chunk: usize },
+}
+
+/// One slab or chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// In which working arrays it is.
+    pub window: usize,
+    /// The plane that lies at their start. From there on they are rings.
+    pub origin: usize,
+    /// Planes of the iterate and of the right-hand side that are copied up.
+    pub up: Range<usize>,
+    /// Planes of the next iterate that are copied down.
+    pub down: Range<usize>,
+    /// The step whose sweeps and copies down must be done before its copies up; with those before it, as lanes make
+    /// their steps in order.
+    pub after: Option<usize>,
+}
+
+impl Pass {
+    /// A pass on a GPU.
+    pub fn on_gpu(streaming: &Streaming, shape: &Shape) -> Self {
+        let kind = match streaming.scheme() {
+            Scheme::Pyramid => {
+                let at_once = streaming.slabs_on_gpu();
+                Kind::Slabs { planes: streaming.planes() / at_once, at_once }
+            }
+            Scheme::Wavefront { .. } => Kind::Chunks { chunk: streaming.chunk_on_gpu(shape) },
+        };
+        Self { count: Planes::of(shape).count, n: streaming.height(), kind }
+    }
+
+    /// The same on a CPU: a slab at a time, and chunks of their own size.
+    pub fn on_cpu(streaming: &Streaming, shape: &Shape) -> Self {
+        let kind = match streaming.scheme() {
+            Scheme::Pyramid => Kind::Slabs { planes: streaming.planes(), at_once: 1 },
+            Scheme::Wavefront { chunk } => Kind::Chunks { chunk },
+        };
+        Self { count: Planes::of(shape).count, n: streaming.height(), kind }
+    }
+
+    /// N: planes of the grid.
+    pub fn planes(&self) -> usize {
+        self.count
+    }
+
+    /// Sweeps of the pass.
+    pub fn height(&self) -> usize {
+        self.n
+    }
+
+    /// Sets of working arrays: an iterate, the next one and the right-hand side.
+    pub fn windows(&self) -> usize {
+        match self.kind {
+            Kind::Slabs { at_once, .. } => at_once.min(self.steps()),
+            Kind::Chunks { .. } => 1,
+        }
+    }
+
+    /// Planes that each of them holds at least on a GPU.
+    pub fn window_planes(&self) -> usize {
+        match self.kind {
+            Kind::Slabs { planes, .. } => planes.min(self.count + 2),
+            // One chunk comes, one is swept and one leaves; a sweep reads a plane on either side.
+            Kind::Chunks { chunk } => self.n + 3 * chunk + 2,
+        }
+    }
+
+    /// The most planes that are swept at a time.
+    pub fn most_swept(&self) -> usize {
+        match self.kind {
+            Kind::Slabs { .. } => self.window_planes(),
+            Kind::Chunks { chunk } => chunk,
+        }
+    }
+
+    /// How many steps there are.
+    pub fn steps(&self) -> usize {
+        match self.kind {
+            Kind::Slabs { planes, .. } => self.count.div_ceil(planes - 2 * self.n),
+            // Once all planes are there, the window drains.
+            Kind::Chunks { chunk } => (self.count + 1 + self.n).div_ceil(chunk),
+        }
+    }
+
+    /// A step by its number.
+    pub fn step(&self, number: usize) -> Step {
+        let Self { count, n, kind } = *self;
+        match kind {
+            Kind::Slabs { planes, at_once } => {
+                let owned = planes - 2 * n;
+                let start = 1 + number * owned;
+                let end = (start + owned).min(count + 1);
+                let up = start.saturating_sub(n)..(end + n).min(count + 2);
+                Step {
+                    window: number % at_once,
+                    origin: up.start,
+                    up,
+                    down: start..end,
+                    after: number.checked_sub(at_once),
+                }
+            }
+            Kind::Chunks { chunk } => {
+                let start = number * chunk;
+                let up = start.min(count + 2)..(start + chunk).min(count + 2);
+                // The last plane whose place is overwritten. It is read until level n was made one plane after it.
+                let overwritten = up.end.checked_sub(self.window_planes() + 1);
+                let after = overwritten.filter(|_| !up.is_empty()).map(|it| (it + n + 1) / chunk);
+                Step { window: 0, origin: 0, up, down: self.level(number, n), after }
+            }
+        }
+    }
+
+    /// The planes that sweep `m` = 1 … n of a step makes.
+    pub fn level(&self, number: usize, m: usize) -> Range<usize> {
+        let count = self.count;
+        match self.kind {
+            Kind::Slabs { .. } => {
+                let Step { up, .. } = self.step(number);
+                // An end that is the grid's boundary stays where it is.
+                let first = if up.start == 0 { 1 } else { up.start + m };
+                let end = if up.end == count + 2 { count + 1 } else { up.end - m };
+                first..end
+            }
+            Kind::Chunks { chunk } => {
+                let start = number * chunk;
+                let first = start.saturating_sub(m).max(1);
+                first..(start + chunk).saturating_sub(m).min(count + 1).max(first)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::{ByteCount, Precision};
+    use crate::random::random;
+    use crate::solver::{Height, MethodName, Slabs};
+
+    /// The parts of a step: each lane makes its own in order.
+    const UP: usize = 0;
+    const SWEEPS: usize = 1;
+    const DOWN: usize = 2;
+
+    /// Grids of points along a line in working arrays, whose lanes are advanced in any order that their
+    /// dependencies allow.
+    struct Lanes<'a> {
+        pass: &'a Pass,
+        /// Two iterates and the right-hand side of each window, as rings.
+        windows: Vec<[Vec<f64>; 3]>,
+        /// Steps that each lane has made, and sweeps of the step at which the second is.
+        done: [usize; 3],
+        swept: usize,
+        from: &'a [f64],
+        g: &'a [f64],
+        to: Vec<f64>,
+    }
+
+    impl Lanes<'_> {
+        fn may_go_on(&self, lane: usize) -> bool {
+            let number = self.done[lane];
+            number < self.pass.steps()
+                && match lane {
+                    UP => self.pass.step(number).after.is_none_or(|after| {
+                        after < number && self.done[SWEEPS] > after && self.done[DOWN] > after
+                    }),
+                    lane => self.done[lane - 1] > number,
+                }
+        }
+
+        fn go_on(&mut self, lane: usize) {
+            let (pass, number) = (self.pass, self.done[lane]);
+            let Step { window, origin, up, down, after } = pass.step(number);
+            assert!(after.is_none_or(|after| number - after < FARTHEST));
+            let [first, second, g] = &mut self.windows[window];
+            let ring = g.len();
+            let at = |plane: usize| (plane - origin) % ring;
+            let boundary = [0, pass.count + 1];
+            match lane {
+                UP => {
+                    for plane in up {
+                        first[at(plane)] = self.from[plane];
+                        g[at(plane)] = self.g[plane];
+                    }
+                }
+                SWEEPS => {
+                    if self.swept == 0 {
+                        for plane in boundary.into_iter().filter(|plane| up.contains(plane)) {
+                            second[at(plane)] = first[at(plane)];
+                        }
+                    }
+                    self.swept += 1;
+                    let (from, to) =
+                        if self.swept % 2 == 1 { (&*first, second) } else { (&*second, first) };
+                    let made = pass.level(number, self.swept);
+                    assert!(made.len() <= pass.most_swept());
+                    for plane in made {
+                        let (before, next) = (from[at(plane - 1)], from[at(plane + 1)]);
+                        to[at(plane)] = updated(before, next, g[at(plane)]);
+                    }
+                    if self.swept < pass.n {
+                        return;
+                    }
+                    self.swept = 0;
+                }
+                _ => {
+                    let last = if pass.n % 2 == 1 { second } else { first };
+                    for plane in down {
+                        self.to[plane] = last[at(plane)];
+                    }
+                }
+            }
+            self.done[lane] += 1;
+        }
+    }
+
+    fn updated(before: f64, next: f64, g: f64) -> f64 {
+        before.mul_add(0.3, next.mul_add(0.6, g))
+    }
+
+    /// Makes a pass on poisoned arrays, its lanes in an order that the seed chooses, and compares it with sweeps.
+    fn check(pass: &Pass, seed: u64) {
+        let count = pass.count;
+        let values = |seed| (0..count + 2).map(|at| random(seed, at as u64)).collect::<Vec<_>>();
+        let (from, g) = (values(seed), values(!seed));
+        let array = || vec![f64::NAN; pass.window_planes()];
+        let mut lanes = Lanes {
+            pass,
+            windows: (0..pass.windows()).map(|_| [array(), array(), array()]).collect(),
+            done: [0; 3],
+            swept: 0,
+            from: &from,
+            g: &g,
+            to: vec![f64::NAN; count + 2],
+        };
+        for turn in 0.. {
+            let able: Vec<_> = (0..3).filter(|lane| lanes.may_go_on(*lane)).collect();
+            if able.is_empty() {
+                break;
+            }
+            // Some orders let a lane run ahead as far as it can, in either direction.
+            let lane = match seed % 4 {
+                0 => able[0],
+                1 => able[able.len() - 1],
+                _ => able[(random(seed, turn).abs() * 1e6) as usize % able.len()],
+            };
+            lanes.go_on(lane);
+        }
+        assert_eq!(lanes.done, [pass.steps(); 3], "{pass:?} stands still");
+        let mut expected = from.clone();
+        for _ in 0..pass.n {
+            let before = expected.clone();
+            for plane in 1..=count {
+                expected[plane] = updated(before[plane - 1], before[plane + 1], g[plane]);
+            }
+        }
+        let bits = |values: &[f64]| values.iter().map(|it| it.to_bits()).collect::<Vec<_>>();
+        assert!(bits(&lanes.to[1..=count]) == bits(&expected[1..=count]), "{pass:?} seed {seed}");
+    }
+
+    #[test]
+    fn any_order_of_the_lanes_makes_jacobis_sweeps() {
+        let mut made = 0;
+        for count in [1, 2, 3, 7, 23, 60, 131] {
+            let shape = Shape::grid_1d(count, 1).unwrap();
+            for planes in [3, 4, 6, 7, 11, 12, 20, 33, 64, 90, 300] {
+                for n in [1, 2, 3, 4, 7, 9, 15, 31, 45, 85] {
+                    for (method, slabs) in [
+                        (MethodName::Pyramid, Slabs::One),
+                        (MethodName::Pyramid, Slabs::Two),
+                        (MethodName::Pyramid, Slabs::Auto),
+                        (MethodName::Wavefront, Slabs::Auto),
+                    ] {
+                        let memory = ByteCount::new(24 * planes);
+                        let (height, f64) = (Height::Sweeps(n), Precision::F64);
+                        let Ok(streaming) =
+                            Streaming::on_gpu(method, height, slabs, memory, &shape, f64)
+                        else {
+                            continue;
+                        };
+                        let pass = Pass::on_gpu(&streaming, &shape);
+                        let held = pass.windows() * pass.window_planes();
+                        assert!(held <= planes as usize, "{pass:?} in {planes}");
+                        for seed in 0..6 {
+                            check(&pass, seed + count as u64);
+                            made += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(made > 5000, "{made}");
+    }
+}

@@ -1,0 +1,259 @@
+//! Pyramids and the wavefront on a GPU: the bits of the CPU, whatever the height, the budget, the shape and the slabs
+//! in flight.
+
+use crate::cases::{Case, case, per_point_case};
+use crate::iterates::{bits, check, maxima, request, settings, share};
+use crate::observations::near;
+use crate::volumes::volume;
+use proptest::prelude::*;
+use std::sync::Arc;
+use tilescope::grid::{ByteCount, Precision, Shape};
+use tilescope::problem::{Boundary, Problem, Source, Stencil};
+use tilescope::solver::{
+    self, Height, Kernel, Method, MethodName, NormRequest, Slabs, Solver, SolverError, Streaming,
+};
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("planes_through_a_gpu_have_the_bits_of_the_cpu", planes_through_a_gpu),
+    ("large_planes_have_them_too", large_planes_have_them_too),
+    ("pinned_arrays_have_them_too", pinned_arrays_have_them_too),
+    ("passes_over_planes_begin_anew", passes_over_planes_begin_anew),
+    ("other_passes_share_the_arrays", other_passes_share_the_arrays),
+    ("coefficients_per_point_do_not_stream_on_a_gpu", coefficients_per_point_do_not_stream),
+];
+
+/// A height and a budget that go together: the latter in planes, with less than a plane beside them.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    method: MethodName,
+    slabs: Slabs,
+    height: usize,
+    planes: usize,
+    beside: f64,
+}
+
+impl Budget {
+    fn of(self, shape: &Shape, precision: Precision) -> Streaming {
+        let values = match *shape.axes() {
+            [_] => 1,
+            [nx, _] => nx + 2,
+            [nx, ny, ..] => (nx + 2) * (ny + 2),
+            [] => unreachable!("a shape has an axis"),
+        };
+        let plane = (3 * values * precision.bytes()) as u64;
+        let bytes = self.planes as u64 * plane + (self.beside * (plane - 1) as f64) as u64;
+        let (memory, height) = (ByteCount::new(bytes), Height::Sweeps(self.height));
+        Streaming::on_gpu(self.method, height, self.slabs, memory, shape, precision)
+            .expect("they go together")
+    }
+}
+
+/// From the fewest planes to more than a grid has, and every height that they have room for.
+fn budget() -> impl Strategy<Value = Budget> {
+    let pyramid = (3..=90_usize, prop::sample::select(Slabs::ALL.to_vec()), 0.0..1.0_f64).prop_map(
+        |(planes, slabs, part)| {
+            let at_once = if slabs == Slabs::Two { 2 } else { 1 };
+            let planes = planes.max(3 * at_once);
+            (MethodName::Pyramid, slabs, planes, (planes / at_once - 1) / 2, part)
+        },
+    );
+    let wavefront = (6..=120_usize, 0.0..1.0_f64)
+        .prop_map(|(planes, part)| (MethodName::Wavefront, Slabs::Auto, planes, planes - 5, part));
+    (prop_oneof![pyramid, wavefront], 0.0..1.0).prop_map(
+        |((method, slabs, planes, most, part), beside)| {
+            // Low ones more often: a pass of them has more steps.
+            let height = 1 + (part * part * most as f64) as usize;
+            Budget { method, slabs, height: height.min(most), planes, beside }
+        },
+    )
+}
+
+/// Makes cycles, on poison, and compares iterates and norms with those of the CPU, and what is counted with what is
+/// needed.
+fn compare(case: &Case, budget: Budget, precision: Precision) {
+    let streaming = budget.of(&case.problem.shape, precision);
+    let method = Method::Streaming(streaming);
+    let (problem, kernel) = (&case.problem, Kernel::AUTO);
+    let mut gpu = crate::gpu::poisoned_solver(problem, method.clone(), precision, kernel, None)
+        .expect("a GPU with room");
+    let mut cpu = solver::on_cpu(problem, Method::Classic, precision, 1).expect("memory");
+    assert_eq!(gpu.traffic(), None);
+    for cycle in 0..case.cycles as u64 {
+        let before = cpu.norms(NormRequest::RESIDUAL).expect("a CPU").residual.expect("requested");
+        let at_start = cpu.solution().expect("a CPU");
+        for _ in 0..streaming.height() {
+            cpu.cycles(1, NormRequest::NONE).expect("a CPU");
+        }
+        let with_maxima = (cycle + case.k as u64).is_multiple_of(2);
+        let found = gpu.cycles(1, request(with_maxima)).expect("a GPU at work").norms[0];
+        assert!(near(found.residual_before.l2, before.l2), "{found:?} {before:?}");
+        let [residual, change] = maxima(&found);
+        assert_eq!(residual, before.max.filter(|_| with_maxima).map(f64::to_bits));
+        let (there, here) = (gpu.solution().expect("it"), cpu.solution().expect("it"));
+        assert!(bits(&there) == bits(&here), "cycle {cycle}: {precision:?} {streaming:?}");
+        let previous = gpu.previous().expect("it");
+        assert!(bits(&previous) == bits(&at_start), "the iterate before");
+        let largest = here.to_interior().iter().zip(at_start.to_interior()).fold(
+            0.0_f64,
+            |largest, (new, old)| match precision {
+                Precision::F64 => largest.max((new - old).abs()),
+                Precision::F32 => largest.max(f64::from((*new as f32 - old as f32).abs())),
+            },
+        );
+        // One that diverges has no largest update.
+        if largest.is_finite() {
+            assert_eq!(change, with_maxima.then_some(largest.to_bits()));
+        }
+    }
+    let (traffic, points) = (gpu.traffic().expect("counted"), problem.shape.points() as u64);
+    assert_eq!((traffic.down, traffic.needed), (points, points * streaming.height() as u64));
+    assert!(traffic.up >= 2 * points && traffic.updates >= traffic.needed);
+    if budget.method == MethodName::Wavefront {
+        assert_eq!((traffic.up, traffic.duplicates()), (2 * points, 0));
+    }
+}
+
+fn planes_through_a_gpu() {
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    let cases = prop_oneof![case(), volume()];
+    check(settings() / 2, (cases, budget(), precision), |(case, budget, precision)| {
+        compare(&case, budget, precision);
+    });
+}
+
+/// Planes large enough for many blocks, and lines long enough for many chunks; in 1D systems of a batch.
+fn large_planes_have_them_too() {
+    let shapes = prop_oneof![
+        (2000..=40_000_usize, 1..=3_usize).prop_map(|(n, batch)| Shape::grid_1d(n, batch)),
+        (200..=3000_usize, 60..=400_usize).prop_map(|(nx, ny)| Shape::grid_2d(nx, ny)),
+        (60..=300_usize, 60..=200_usize, 20..=120_usize)
+            .prop_map(|(nx, ny, nz)| Shape::grid_3d(nx, ny, nz)),
+    ];
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    let cases = (shapes, any::<u64>(), budget(), 1..=12_usize, precision);
+    check(share(80), cases, |(shape, seed, budget, factor, precision)| {
+        let shape = shape.expect("a shape");
+        // In 1D a plane is a point: windows of more than a few.
+        let scale = if shape.dim() == 1 { 8 * factor } else { 1 };
+        let budget = Budget { planes: budget.planes * scale, ..budget };
+        let problem = problem(shape, seed);
+        let case =
+            Case { problem, tile: [1; 3], overlap: [0; 3], k: seed as usize % 2, cycles: 2 };
+        compare(&case, budget, precision);
+    });
+}
+
+fn problem(shape: Shape, seed: u64) -> Arc<Problem> {
+    let side = |dim: usize, value: f64| if shape.dim() >= dim { value } else { 0.0 };
+    Arc::new(Problem {
+        shape,
+        operator: Stencil::poisson(&shape).into(),
+        rhs: Source::Random { seed },
+        initial_guess: Source::Random { seed: !seed },
+        boundary: Boundary {
+            left: 1.0,
+            right: -2.0,
+            top: side(2, 0.5),
+            bottom: side(2, -0.25),
+            front: side(3, 3.0),
+            back: side(3, -1.5),
+        },
+    })
+}
+
+/// Arrays of more than 32 MiB are pinned: copies run while planes are swept.
+fn pinned_arrays_have_them_too() {
+    let shape = Shape::grid_3d(190, 180, 170).expect("a shape");
+    let case = |seed| {
+        let problem = problem(shape, seed);
+        Case { problem, tile: [1; 3], overlap: [0; 3], k: 1, cycles: 2 }
+    };
+    let budgets = [
+        (MethodName::Wavefront, Slabs::Auto, 9, 40),
+        (MethodName::Wavefront, Slabs::Auto, 14, 64),
+        (MethodName::Pyramid, Slabs::One, 5, 31),
+        (MethodName::Pyramid, Slabs::Two, 4, 45),
+        (MethodName::Pyramid, Slabs::Two, 3, 400),
+    ];
+    for (number, (method, slabs, height, planes)) in budgets.into_iter().enumerate() {
+        let budget = Budget { method, slabs, height, planes, beside: 0.0 };
+        compare(&case(number as u64), budget, Precision::F64);
+    }
+}
+
+/// A run goes back to its start, and goes on from any iterate.
+fn passes_over_planes_begin_anew() {
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    let cases = prop_oneof![case(), volume()];
+    check(share(40), (cases, budget(), precision), |(case, budget, precision)| {
+        let method = Method::Streaming(budget.of(&case.problem.shape, precision));
+        let new = || {
+            crate::gpu::solver(&case.problem, method.clone(), precision, Kernel::AUTO)
+                .expect("a GPU with room")
+        };
+        let made = |solver: &mut dyn Solver, cycles| {
+            for _ in 0..cycles {
+                solver.cycles(1, NormRequest::NONE).expect("a GPU at work");
+            }
+            bits(&solver.solution().expect("it"))
+        };
+        let mut first = new();
+        let once = made(&mut *first, 2);
+        first.restart().expect("a GPU");
+        assert!(made(&mut *first, 1) != Vec::new());
+        let mut moved = new();
+        moved.start_from(&first.solution().expect("it")).expect("a GPU");
+        assert!(made(&mut *moved, 1) == once);
+        assert!(made(&mut *first, 1) == once);
+    });
+}
+
+/// Another height or budget on the arrays of a solver, and another method beside it.
+fn other_passes_share_the_arrays() {
+    let shape = Shape::grid_3d(40, 30, 50).expect("a shape");
+    let problem = problem(shape, 7);
+    let budget = |method, height, planes| {
+        Budget { method, slabs: Slabs::Auto, height, planes, beside: 0.0 }
+            .of(&shape, Precision::F64)
+    };
+    let wave = budget(MethodName::Wavefront, 6, 20);
+    let mut solver =
+        crate::gpu::solver(&problem, Method::Streaming(wave), Precision::F64, Kernel::AUTO)
+            .expect("a GPU with room");
+    let mut sweeps = solver.with_method(Method::Classic, Kernel::AUTO).expect("room");
+    solver.cycles(1, NormRequest::NONE).expect("a GPU at work");
+    let pyramid = budget(MethodName::Pyramid, 4, 17);
+    assert!(solver.set_streaming(pyramid).expect("room"));
+    solver.cycles(1, NormRequest::NONE).expect("a GPU at work");
+    for _ in 0..10 {
+        sweeps.cycles(1, NormRequest::NONE).expect("a GPU at work");
+    }
+    let [there, here] = [&solver, &sweeps].map(|solver| bits(&solver.solution().expect("it")));
+    assert!(there == here);
+    let mut beside = sweeps.with_method(Method::Streaming(pyramid), Kernel::AUTO).expect("room");
+    beside.cycles(1, NormRequest::NONE).expect("a GPU at work");
+    let mut other = solver.with_method(Method::Streaming(wave), Kernel::CLASSIC).expect("room");
+    other.cycles(1, NormRequest::NONE).expect("a GPU at work");
+    sweeps.restart().expect("a GPU");
+    for solver in [&beside, &other] {
+        let sweep = if std::ptr::eq(solver, &beside) { 4 } else { 2 };
+        for _ in 0..sweep {
+            sweeps.cycles(1, NormRequest::NONE).expect("a GPU at work");
+        }
+        let [there, here] = [solver, &sweeps].map(|solver| bits(&solver.solution().expect("it")));
+        assert!(there == here);
+    }
+}
+
+fn coefficients_per_point_do_not_stream() {
+    check(1, per_point_case(), |case| {
+        let (method, slabs, planes) = (MethodName::Wavefront, Slabs::Auto, 6);
+        let budget = Budget { method, slabs, height: 1, planes, beside: 0.0 };
+        let method = Method::Streaming(budget.of(&case.problem.shape, Precision::F64));
+        let refused =
+            crate::gpu::solver(&case.problem, method, Precision::F64, Kernel::AUTO).map(drop);
+        assert!(matches!(&refused, Err(SolverError::Kernel { .. })), "{refused:?}");
+        let said = refused.expect_err("refused").to_string();
+        assert!(said.contains("coefficients per point"), "{said}");
+    });
+}
