@@ -205,7 +205,7 @@ impl F32x4 {
     /// Rounds.
     #[inline(always)]
     pub fn narrow(low: F64x2, high: F64x2) -> Self {
-        let [low, high] = [low, high].map(|half| f32x4_demote_f64x2_zero(half.0));
-        Self(u64x2_shuffle::<0, 2>(low, high))
+        let low = f32x4_demote_f64x2_zero(low.0);
+        Self(u64x2_shuffle::<0, 2>(low, f32x4_demote_f64x2_zero(high.0)))
     }
 }

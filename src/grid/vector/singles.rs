@@ -49,9 +49,10 @@ impl Value<f32> for Singles {
 
     #[inline(always)]
     fn fma(self, factor: Self, addend: Self) -> Self {
-        let [a, b, c] = [self, factor, addend].map(|values| [values.0.low(), values.0.high()]);
-        let sum = |half: usize| sum_to_odd(a[half].mul(b[half]), c[half]);
-        Self(F32x4::narrow(sum(0), sum(1)))
+        let (a, b, c) = (self.0, factor.0, addend.0);
+        let low = sum_to_odd(a.low().mul(b.low()), c.low());
+        let high = sum_to_odd(a.high().mul(b.high()), c.high());
+        Self(F32x4::narrow(low, high))
     }
 
     #[inline(always)]

@@ -21,7 +21,8 @@ fn of_singles([a, b, c]: [f32; 3]) -> (f32, bool) {
 
 /// Numbers of few bits that are far apart: their products and sums lie next to, and exactly between, two values.
 fn sparse(digits: i32, exponents: std::ops::Range<i32>) -> impl Strategy<Value = f64> {
-    let bit = (-1..=1_i32, 1..digits).prop_map(|(sign, place)| f64::from(sign) * 0.5_f64.powi(place));
+    let bit =
+        (-1..=1_i32, 1..digits).prop_map(|(sign, place)| f64::from(sign) * 0.5_f64.powi(place));
     (any::<bool>(), exponents, bit.clone(), bit).prop_map(|(is_negative, exponent, one, other)| {
         let value = (1.0 + one + other) * 2.0_f64.powi(exponent);
         if is_negative { -value } else { value }
@@ -51,9 +52,10 @@ fn any_double() -> impl Strategy<Value = [f64; 3]> {
         1 => (-4..=4_i64).prop_map(Ok),
     ];
     (one.clone(), one, addend).prop_map(|(a, b, c)| {
-        let c = c.map_or_else(|value| value, |ulps| {
-            f64::from_bits((-(a * b)).to_bits().wrapping_add_signed(ulps))
-        });
+        let c = c.map_or_else(
+            |value| value,
+            |ulps| f64::from_bits((-(a * b)).to_bits().wrapping_add_signed(ulps)),
+        );
         [a, b, c]
     })
 }
@@ -68,9 +70,10 @@ fn any_single() -> impl Strategy<Value = [f32; 3]> {
     ];
     let addend = prop_oneof![3 => one.clone().prop_map(Err), 1 => (-4..=4_i32).prop_map(Ok)];
     (one.clone(), one, addend).prop_map(|(a, b, c)| {
-        let c = c.map_or_else(|value| value, |ulps| {
-            f32::from_bits((-(a * b)).to_bits().wrapping_add_signed(ulps))
-        });
+        let c = c.map_or_else(
+            |value| value,
+            |ulps| f32::from_bits((-(a * b)).to_bits().wrapping_add_signed(ulps)),
+        );
         [a, b, c]
     })
 }

@@ -53,10 +53,7 @@ impl Measuring {
 
 impl MeasuringTask {
     /// Without a thread it stays unknown for now.
-    fn start(
-        plan: &Arc<Plan>,
-        work: fn(&Arc<Plan>, &Arc<AtomicBool>) -> Turns,
-    ) -> Option<Self> {
+    fn start(plan: &Arc<Plan>, work: fn(&Arc<Plan>, &Arc<AtomicBool>) -> Turns) -> Option<Self> {
         let (plan, cancel) = (Arc::clone(plan), Arc::new(AtomicBool::new(false)));
         let search = aside_in_turns("tilescope-modes", work(&plan, &cancel)).ok()?;
         Some(Self { plan, cancel, search })

@@ -125,9 +125,8 @@ impl<R: Real, const DIM: usize> Update<R> for General<R, DIM> {
         g: V,
         _: [V; MOST_WEIGHTS],
     ) -> V {
-        let add = |w: [R; 2], u: [V; 2], sum: V| {
-            V::splat(w[0]).fma(u[0], V::splat(w[1]).fma(u[1], sum))
-        };
+        let add =
+            |w: [R; 2], u: [V; 2], sum: V| V::splat(w[0]).fma(u[0], V::splat(w[1]).fma(u[1], sum));
         let mut sum = g;
         if DIM > 2 {
             sum = add(self.0[2], z, sum);
@@ -489,8 +488,8 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
     for row in 0..height {
         let start = first + row * stride + column;
         let of_g = row * g_stride + column;
-        let [own, x_prev, x_next]: [&[R; WIDTH]; 3] =
-            [start, start - 1, start + 1].map(|start| part(values, start));
+        let own: &[R; WIDTH] = part(values, start);
+        let (x_prev, x_next) = (part(values, start - 1), part(values, start + 1));
         // Where there are no such neighbours, the update does not read them.
         let pair = |is_there: bool, distance: usize| -> [&[R; WIDTH]; 2] {
             if is_there {
@@ -509,8 +508,8 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
         for i in 0..WIDTH / R::Vector::COUNT {
             let at = i * R::Vector::COUNT;
             let load = |from: &[R; WIDTH]| R::Vector::load(from, at);
-            let [x, y, z] = [[x_prev, x_next], [y_prev, y_next], [z_prev, z_next]]
-                .map(|neighbours| neighbours.map(load));
+            let x = [load(x_prev), load(x_next)];
+            let (y, z) = ([load(y_prev), load(y_next)], [load(z_prev), load(z_next)]);
             let mut weights = [R::Vector::default(); MOST_WEIGHTS];
             for (array, weights) in weights.iter_mut().enumerate().take(U::WEIGHTS) {
                 *weights = load(rows.part(array, of_g));
@@ -538,7 +537,8 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
         if doubts.are_any() {
             measured = before;
             changes.set_first(&measured);
-            let rows = Rows { values: rows.values.get(row * g_stride..).unwrap_or_default(), ..rows };
+            let rows =
+                Rows { values: rows.values.get(row * g_stride..).unwrap_or_default(), ..rows };
             let block = Block {
                 first: first + row * stride,
                 g: &block.g[row * g_stride..],

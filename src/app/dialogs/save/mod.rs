@@ -16,8 +16,9 @@ use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::{folder_row, row};
 use crate::grid::Slice;
 use crate::picture::{
-    Camera, FigureKind, FigureSpec, FilmFile, Frames, InsideView, Norm, Over, Pairing, PlacedFigure, RATE,
-    Range, SCREEN_DPI, ScaleKind, Spacing, Theme, ViewSpec, figure_command, is_table,
+    Camera, FigureKind, FigureSpec, FilmFile, Frames, InsideView, Norm, Over, Pairing,
+    PlacedFigure, RATE, Range, SCREEN_DPI, ScaleKind, Spacing, Theme, ViewSpec, figure_command,
+    is_table,
 };
 use crate::run::{CutLine, FieldKind, Report, Snapshot, SnapshotRequest};
 use beside::With;
