@@ -97,8 +97,10 @@ impl Value<f64> for Doubles {
         let excess = of_sum.add(of_product);
         let zero = F64x2::default();
         let is_small = product.abs().less(F64x2::splat(SMALL)).and_not(b.equal(zero));
+        // It was not rounded where the product lost nothing.
+        let may_be_tie = excess.is_short().and_not(of_product.equal(zero));
         let doubt = self.doubt.or(factor.doubt).or(addend.doubt);
-        Self { value: sum.sub(excess), doubt: doubt.or(excess.is_short()).or(is_small) }
+        Self { value: sum.sub(excess), doubt: doubt.or(may_be_tie).or(is_small) }
     }
 
     /// A product that underflows to −0 stays −0 when it is fused with 0.
