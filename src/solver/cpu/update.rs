@@ -500,6 +500,13 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
         };
         let [y_prev, y_next] = pair(U::DIM > 1, stride);
         let [z_prev, z_next] = pair(U::DIM > 2, plane);
+        // Nor rows of constants; the diagonals come after the weights.
+        let of_row = |array: usize| if array <= U::WEIGHTS { rows.part(array, of_g) } else { own };
+        let (weights, diagonal) = if U::WEIGHTS > 0 {
+            ([of_row(0), of_row(1), of_row(2), of_row(3)], of_row(U::WEIGHTS))
+        } else {
+            ([own; MOST_WEIGHTS], own)
+        };
         let g: &[R; WIDTH] = part(g, of_g);
         let to = row * stride + column;
         let to: &mut [R; WIDTH] =
@@ -510,10 +517,7 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
             let load = |from: &[R; WIDTH]| R::Vector::load(from, at);
             let x = [load(x_prev), load(x_next)];
             let (y, z) = ([load(y_prev), load(y_next)], [load(z_prev), load(z_next)]);
-            let mut weights = [R::Vector::default(); MOST_WEIGHTS];
-            for (array, weights) in weights.iter_mut().enumerate().take(U::WEIGHTS) {
-                *weights = load(rows.part(array, of_g));
-            }
+            let weights = [load(weights[0]), load(weights[1]), load(weights[2]), load(weights[3])];
             let own = load(own);
             let new = update.update(own, x, y, z, load(g), weights);
             new.store(to, at);
@@ -526,8 +530,7 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
                     let at = at + pair * Doubles::COUNT;
                     let mut change = change.pair(pair);
                     if U::WEIGHTS > 0 {
-                        // The diagonals come after the weights.
-                        change = change * load(rows.part(U::WEIGHTS, of_g)).pair(pair);
+                        change = change * load(diagonal).pair(pair);
                     }
                     let masked = change.masked(Doubles::load(&masks, at));
                     doubts = doubts | measured.add_pair(at, masked);
