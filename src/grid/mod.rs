@@ -10,6 +10,7 @@ mod real;
 mod shape;
 mod shares;
 mod tiling;
+mod vector;
 
 pub use byte_count::{ByteCount, ByteCountError};
 pub use field::Field;
@@ -18,3 +19,4 @@ pub use real::{Precision, Real};
 pub use shape::{Shape, ShapeError};
 pub use shares::{Received, Share, Shares, SharesError};
 pub use tiling::{AxisTiling, Region, Tiling, TilingError};
+pub use vector::{Doubles, Doubts, Singles, Value, Vector};

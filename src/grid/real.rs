@@ -1,22 +1,14 @@
 //! The two floating-point types that the solvers run in.
 
+use super::vector::{Doubles, Singles, Value, Vector};
 use serde::{Deserialize, Serialize};
 
 /// A floating-point type of the solvers: `f32` or `f64`.
 ///
 /// All constants are computed in `f64` and rounded once by [`Real::from_f64`].
-pub trait Real:
-    Copy
-    + Send
-    + Sync
-    + Default
-    + PartialOrd
-    + std::fmt::Debug
-    + std::ops::Add<Output = Self>
-    + std::ops::Sub<Output = Self>
-    + std::ops::Mul<Output = Self>
-    + 'static
-{
+pub trait Real: Value<Self> + Send + Sync + PartialOrd + std::fmt::Debug + 'static {
+    /// Several of them side by side, where fused multiply-adds are software.
+    type Vector: Vector<Self>;
     /// Which of the two it is.
     const PRECISION: Precision;
     /// The smallest size beside which all that is smaller than normal is lost in rounding, with some room.
@@ -25,13 +17,12 @@ pub trait Real:
     fn from_f64(value: f64) -> Self;
     /// The same value in `f64`, exactly.
     fn to_f64(self) -> f64;
-    /// `self · factor + addend`, rounded once.
-    fn fma(self, factor: Self, addend: Self) -> Self;
 }
 
 macro_rules! real {
-    ($type:ty, $precision:expr) => {
+    ($type:ty, $vector:ty, $precision:expr) => {
         impl Real for $type {
+            type Vector = $vector;
             const PRECISION: Precision = $precision;
             const FAR_FROM_ZERO: f64 = (<$type>::MIN_POSITIVE / <$type>::EPSILON * 8.0) as f64;
             #[inline(always)]
@@ -44,16 +35,31 @@ macro_rules! real {
             fn to_f64(self) -> f64 {
                 f64::from(self)
             }
+        }
+
+        impl Value<$type> for $type {
+            #[inline(always)]
+            fn splat(value: $type) -> Self {
+                value
+            }
             #[inline(always)]
             fn fma(self, factor: Self, addend: Self) -> Self {
                 self.mul_add(factor, addend)
+            }
+            /// A product that underflows to −0 stays −0 when it is fused with 0.
+            #[inline(always)]
+            fn exact_fma(self, factor: Self, addend: Self) -> Self {
+                let (product, zero) = (self * factor, 0.0);
+                let added = product + addend;
+                // With `&&` there would be no vectors.
+                if (addend == zero) & (factor != zero) { product } else { added }
             }
         }
     };
 }
 
-real!(f32, Precision::F32);
-real!(f64, Precision::F64);
+real!(f32, Singles, Precision::F32);
+real!(f64, Doubles, Precision::F64);
 
 /// The precision that a run is made in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

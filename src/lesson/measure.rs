@@ -333,7 +333,7 @@ impl Measure {
         },
         Self {
             name: "jacobi_factor",
-            about: "The asymptotic factor by which as many sweeps of Jacobi's iteration on a grid reduce the residual: ρᵏ.",
+            about: "The asymptotic factor by which as many sweeps of Jacobi's iteration on a grid reduce the residual: the spectral radius to the power of k.",
             format: Format::Radius,
             value: |it| {
                 let sweeps = it.plan.sweeps_per_cycle() as f64;

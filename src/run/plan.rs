@@ -1,9 +1,10 @@
 //! Makes a plan of a run's description: the one place where a description is checked.
 
 use super::auto_gpu::AutoGpus;
+use super::host::Turn;
 use super::initial_guess::InitialGuess;
 use super::matrix::{Matrices, Ordered};
-use super::modes::{CycleRate, MeasuredCycle, ModeDamping, ModeError};
+use super::modes::{self, CycleRate, MeasuredCycle, ModeDamping, ModeError};
 use super::spec::{
     BLOCK_SIZES, Backend, MOST_SWEEPS, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule,
     StopSpec,
@@ -509,12 +510,8 @@ impl Plan {
 
     /// Measures the damping by mode, unless that was done or is cancelled. Takes up to some seconds.
     pub fn measure_damping(&self, cancel: &AtomicBool) {
-        if self.damping().is_none() {
-            let found = ModeDamping::measure(&self.problem, &self.method, cancel);
-            if found != Err(ModeError::Cancelled) {
-                _ = self.measured.damping.set(found);
-            }
-        }
+        let mut turn = modes::measure_damping(self, cancel);
+        while turn() == Turn::Again {}
     }
 
     /// The asymptotic rate of a cycle, or why it cannot be measured; `None` until [`Plan::find_rate`] has found it.
@@ -525,13 +522,8 @@ impl Plan {
     /// Finds the asymptotic rate of a cycle, unless that was done or is cancelled. Takes up to some seconds where theory
     /// does not know it.
     pub fn find_rate(&self, cancel: &AtomicBool) {
-        if self.rate().is_none() {
-            let of_sweep = self.spectral_radius();
-            let found = CycleRate::find(&self.problem, &self.method, of_sweep, cancel);
-            if found != Err(ModeError::Cancelled) {
-                _ = self.measured.rate.set(found);
-            }
-        }
+        let mut turn = modes::find_rate(self, cancel);
+        while turn() == Turn::Again {}
     }
 
     /// What the spectral radius belongs to.

@@ -12,13 +12,16 @@ const kinds = { html: "text/html", js: "text/javascript", wasm: "application/was
 // Milliseconds in which something must happen, on a slow machine without a GPU.
 export const PATIENCE = 120_000;
 
+/** Files beside those of the page, by their names, as a lecturer would put them there. */
+export const beside = new Map();
+
 /** Serves dist/ on a port of its own. */
 async function serve() {
   const server = createServer(async (request, response) => {
     const path = new URL(request.url, "http://page").pathname;
     const name = path === "/" ? "index.html" : path.slice(1);
     try {
-      const body = await readFile(join(dist, name));
+      const body = beside.get(name) ?? (await readFile(join(dist, name)));
       response.writeHead(200, { "content-type": kinds[name.split(".").pop()] ?? "text/plain" });
       response.end(body);
     } catch {
@@ -45,9 +48,9 @@ export const version = browser.version();
 let context;
 
 /** Begins as a visitor who has never been here: all pages are closed, and nothing is kept. */
-export async function begin() {
+export async function begin(options = {}) {
   await context?.close();
-  context = await browser.newContext({ colorScheme: "light", viewport: { width: 1280, height: 800 } });
+  context = await browser.newContext({ colorScheme: "light", viewport: { width: 1280, height: 800 }, ...options });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   context.setDefaultTimeout(PATIENCE);
   return context;

@@ -12,6 +12,13 @@ use eframe::egui;
 const RUN: &str = "#run=";
 const LESSON: &str = "#lesson=";
 
+/// The address of a lesson that does not come with the program: a file of Markdown beside the page, or elsewhere on its
+/// server.
+#[cfg(target_arch = "wasm32")]
+pub(super) fn own_lesson(shown: &str) -> Option<&str> {
+    shown.strip_prefix(LESSON).filter(|address| address.ends_with(".md"))
+}
+
 impl Explorer {
     /// Copies a link that opens the run and what is shown of it, at the cycle that is shown.
     pub(super) fn copy_link(&mut self, context: &egui::Context) {
@@ -29,6 +36,16 @@ impl Explorer {
         let cycle = report.map_or(0, |report| report.observation.cycle);
         let view = Some(ViewSpec { cycle, ..view });
         Opened { run: RunSpec::clone(&session.spec), view }
+    }
+
+    /// Opens a lesson that a link shows and that does not come with the program, or says why it was not read.
+    #[cfg(target_arch = "wasm32")]
+    pub(super) fn show_own_lesson(&mut self, file: Result<std::path::PathBuf, String>) {
+        self.end_welcome();
+        match file {
+            Ok(path) => self.files.open(path),
+            Err(why) => self.toasts.error(why),
+        }
     }
 
     /// Opens what a link shows. What cannot be opened is said; a link that shows nothing opens nothing.

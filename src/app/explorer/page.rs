@@ -1,12 +1,16 @@
 //! The application in a page of a browser.
 
 use crate::app::explorer::Explorer;
+use crate::app::explorer::link::own_lesson;
 use crate::app::explorer::settings::SettingsFile;
+use crate::files;
 use crate::run::{Planner, Run, RunSpec};
 use eframe::{WebOptions, WebRunner};
+use std::path::PathBuf;
 use std::sync::Arc;
 use wasm_bindgen::prelude::*;
-use web_sys::{HtmlCanvasElement, window};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{HtmlCanvasElement, Response, Url, window};
 
 /// The canvas of the page.
 const CANVAS: &str = "tilescope";
@@ -20,13 +24,46 @@ pub async fn run() -> Result<(), JsValue> {
     let document = window().and_then(|window| window.document());
     let canvas = document.and_then(|document| document.get_element_by_id(CANVAS));
     let canvas: HtmlCanvasElement = canvas.ok_or("the page has no canvas")?.dyn_into()?;
-    let create: eframe::AppCreator<'static> = Box::new(|context| {
+    let shown = window().ok_or(JsValue::UNDEFINED)?.location().hash()?;
+    let lesson = match own_lesson(&shown) {
+        Some(address) => Some(
+            fetch(address)
+                .await
+                .map_err(|why| format!("The lesson {address} cannot be read: {why}.")),
+        ),
+        None => None,
+    };
+    let create: eframe::AppCreator<'static> = Box::new(move |context| {
         let settings_file = SettingsFile::of_user();
         let mut explorer = Explorer::with_settings(&context.egui_ctx, None, settings_file)?;
-        explorer.follow_link(&context.integration_info.web_info.location.hash);
+        match lesson {
+            Some(file) => explorer.show_own_lesson(file),
+            None => explorer.follow_link(&shown),
+        }
         Ok(Box::new(explorer))
     });
     WebRunner::new().start(canvas, WebOptions::default(), create).await
+}
+
+/// Gives a file of the page's own origin to the page, and returns its name; or why it cannot be read.
+async fn fetch(address: &str) -> Result<PathBuf, String> {
+    let refused = |_: JsValue| "the browser refused it".to_owned();
+    let window = window().ok_or("the page has no window")?;
+    let location = window.location();
+    let base = location.href().map_err(refused)?;
+    let url = Url::new_with_base(address, &base).map_err(|_| "that is no address")?;
+    if url.origin() != location.origin().map_err(refused)? {
+        return Err("it is on another server, and a page reads files of its own alone".to_owned());
+    }
+    let response = JsFuture::from(window.fetch_with_str(&url.href()));
+    let response: Response = response.await.map_err(refused)?.unchecked_into();
+    if !response.ok() {
+        return Err(format!("the server answered {}", response.status()));
+    }
+    let bytes = JsFuture::from(response.array_buffer().map_err(refused)?).await.map_err(refused)?;
+    let path = PathBuf::from(url.pathname());
+    files::give(&path, js_sys::Uint8Array::new(&bytes).to_vec());
+    Ok(path)
 }
 
 /// Makes a run to its end, and returns the number that stands for every bit of it (`run::fingerprint`), in hexadecimal: a

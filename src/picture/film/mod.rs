@@ -91,6 +91,14 @@ impl FilmFile {
         self == Self::Apng
     }
 
+    /// What an MP4 is, and what it takes, in one sentence.
+    pub fn about_mp4() -> &'static str {
+        match cfg!(target_arch = "wasm32") {
+            true => "A video; the program for the desktop makes it, a page in a browser cannot.",
+            false => "A video, if ffmpeg is installed.",
+        }
+    }
+
     /// The kind that the extension of a name stands for.
     ///
     /// # Errors

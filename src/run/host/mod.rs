@@ -15,11 +15,11 @@ pub(in crate::run) use latest_slot::LatestSlot;
 #[cfg(target_arch = "wasm32")]
 pub(crate) use page::{Aside, aside};
 #[cfg(target_arch = "wasm32")]
-pub(in crate::run) use page::{Host, receive};
+pub(in crate::run) use page::{Host, aside_in_turns, receive};
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use thread::{Aside, aside};
 #[cfg(not(target_arch = "wasm32"))]
-pub(in crate::run) use thread::{Host, receive};
+pub(in crate::run) use thread::{Host, aside_in_turns, receive};
 pub(in crate::run) use turn::Turn;
 
 #[cfg(test)]

@@ -40,14 +40,41 @@ impl Aside {
 /// # Errors
 /// If the page has no clock, which a page in a window has.
 pub(crate) fn aside(_: &str, job: impl FnOnce() + Send + 'static) -> io::Result<Aside> {
+    let mut job = Some(job);
+    aside_in_turns("", move || {
+        if let Some(job) = job.take() {
+            job();
+        }
+        Turn::End
+    })
+}
+
+/// Does a job once that takes turns until it ends, between frames.
+///
+/// # Errors
+/// If the page has no clock, which a page in a window has.
+pub(in crate::run) fn aside_in_turns(
+    _: &str,
+    turn: impl FnMut() -> Turn + Send + 'static,
+) -> io::Result<Aside> {
     let is_done = Arc::new(AtomicBool::new(false));
-    let done = Arc::clone(&is_done);
-    let job = Closure::once_into_js(move || {
-        job();
-        done.store(true, Ordering::Relaxed);
-    });
-    wake_after(job.unchecked_ref(), Duration::ZERO)?;
+    go_on(turn, Arc::clone(&is_done), Duration::ZERO)?;
     Ok(Aside { is_done })
+}
+
+/// Takes the next turns after a time, and those after them.
+fn go_on(
+    mut turn: impl FnMut() -> Turn + 'static,
+    is_done: Arc<AtomicBool>,
+    wait: Duration,
+) -> io::Result<()> {
+    let turns = Closure::once_into_js(move || match take_turns(&mut turn) {
+        // Without a clock nothing goes on.
+        Some(wait) => _ = go_on(turn, is_done, wait),
+        None => is_done.store(true, Ordering::Relaxed),
+    });
+    wake_after(turns.unchecked_ref(), wait)?;
+    Ok(())
 }
 
 /// The answer of a job, if it is there: nothing waits in a page.

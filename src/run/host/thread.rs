@@ -16,6 +16,17 @@ pub(crate) fn aside(name: &str, job: impl FnOnce() + Send + 'static) -> io::Resu
     Builder::new().name(name.into()).spawn(job)
 }
 
+/// Does a job once that takes turns until it ends, on a named thread.
+///
+/// # Errors
+/// If the thread cannot be started.
+pub(in crate::run) fn aside_in_turns(
+    name: &str,
+    mut turn: impl FnMut() -> Turn + Send + 'static,
+) -> io::Result<Aside> {
+    aside(name, move || while turn() == Turn::Again {})
+}
+
 /// The answer of a job, for which this waits.
 ///
 /// # Errors

@@ -1,5 +1,6 @@
 //! Damping by mode: by which factor a sweep and a cycle multiply a mode, by theory and as measured.
 
+use super::Steps;
 use super::error::ModeError;
 use super::error_cycle::{ErrorCycle, inner_product, product, updates_per_cycle};
 use crate::grid::Shape;
@@ -7,7 +8,6 @@ use crate::problem::{Problem, Stencil, sine_mode};
 use crate::solver::{Method, Subiterations};
 use std::collections::BTreeSet;
 use std::f64::consts::PI;
-use std::sync::atomic::AtomicBool;
 
 /// The most modes that are measured: enough for a smooth curve.
 const MOST_MODES: usize = 49;
@@ -40,24 +40,31 @@ pub struct ModeFactors {
     pub measured_cycle: f64,
 }
 
-impl ModeDamping {
-    /// Feeds modes to a sweep and to a cycle of `method`, on the matrix of `problem`, and measures what is left of each.
-    /// Takes up to some seconds.
+/// Measures a [`ModeDamping`]: feeds modes to a sweep and to a cycle, one in each step, and measures what is left.
+pub(super) struct DampingSteps {
+    shape: Shape,
+    stencil: Stencil,
+    omega: f64,
+    sweep: ErrorCycle,
+    cycle: ErrorCycle,
+    /// The half waves of the modes that are to come.
+    numbers: std::vec::IntoIter<usize>,
+    found: ModeDamping,
+}
+
+impl DampingSteps {
+    /// Those of `method` on the matrix of `problem`.
     ///
     /// # Errors
-    /// [`ModeError`].
-    pub fn measure(
-        problem: &Problem,
-        method: &Method,
-        cancel: &AtomicBool,
-    ) -> Result<Self, ModeError> {
-        let shape = &problem.shape;
+    /// [`ModeError`] if it cannot be measured.
+    pub fn new(problem: &Problem, method: &Method) -> Result<Self, ModeError> {
+        let shape = problem.shape;
         let stencil = problem.operator.stencil().ok_or(ModeError::NotSines)?;
         let is_symmetric = |[previous, next]: [f64; 2]| previous == next;
         if !stencil.neighbours().into_iter().take(shape.dim()).all(is_symmetric) {
             return Err(ModeError::NotSines);
         }
-        let numbers = half_waves(shape);
+        let numbers = half_waves(&shape);
         if numbers.len() as f64 * updates_per_cycle(problem, method) > MOST_UPDATES {
             return Err(ModeError::TooLong);
         }
@@ -65,26 +72,38 @@ impl ModeDamping {
             Subiterations::Finite(_) => Some(method.sweeps_per_cycle()),
             Subiterations::Infinite => None,
         };
-        let mut sweep = ErrorCycle::new(problem, method.classic(), cancel)?;
-        let mut cycle = ErrorCycle::new(problem, method.clone(), cancel)?;
-        let factors = |half_waves: usize| {
-            let along = |&n: &usize| sine_mode(n, half_waves);
-            let mode = product(problem, &shape.axes().iter().map(along).collect::<Vec<_>>());
-            let whole = inner_product(&mode, &mode);
-            let left = |by: &mut ErrorCycle<'_>| -> Result<f64, ModeError> {
-                Ok(inner_product(&by.apply(&mode)?, &mode) / whole)
-            };
-            let factor = sweep_factor(stencil, shape, method.omega(), half_waves);
-            Ok::<_, ModeError>(ModeFactors {
-                half_waves,
-                sweep: factor,
-                measured_sweep: left(&mut sweep)?,
-                sweeps: sweeps.map(|sweeps| factor.powf(sweeps as f64)),
-                measured_cycle: left(&mut cycle)?,
-            })
+        Ok(Self {
+            shape,
+            stencil: *stencil,
+            omega: method.omega(),
+            sweep: ErrorCycle::new(problem, method.classic())?,
+            cycle: ErrorCycle::new(problem, method.clone())?,
+            numbers: numbers.into_iter(),
+            found: ModeDamping { modes: Vec::new(), sweeps },
+        })
+    }
+}
+
+impl Steps for DampingSteps {
+    type Found = ModeDamping;
+
+    fn step(&mut self) -> Result<Option<ModeDamping>, ModeError> {
+        let Some(half_waves) = self.numbers.next() else { return Ok(Some(self.found.clone())) };
+        let along = |&n: &usize| sine_mode(n, half_waves);
+        let mode = product(self.shape, &self.shape.axes().iter().map(along).collect::<Vec<_>>());
+        let whole = inner_product(&mode, &mode);
+        let left = |by: &mut ErrorCycle| -> Result<f64, ModeError> {
+            Ok(inner_product(&by.apply(&mode)?, &mode) / whole)
         };
-        let modes = numbers.into_iter().map(factors).collect::<Result<_, _>>()?;
-        Ok(Self { modes, sweeps })
+        let factor = sweep_factor(&self.stencil, &self.shape, self.omega, half_waves);
+        self.found.modes.push(ModeFactors {
+            half_waves,
+            sweep: factor,
+            measured_sweep: left(&mut self.sweep)?,
+            sweeps: self.found.sweeps.map(|sweeps| factor.powf(sweeps as f64)),
+            measured_cycle: left(&mut self.cycle)?,
+        });
+        Ok(None)
     }
 }
 
@@ -114,6 +133,7 @@ fn half_waves(shape: &Shape) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::take_all;
     use super::*;
     use crate::grid::Tiling;
     use crate::problem::{Boundary, Source};
@@ -136,7 +156,7 @@ mod tests {
     }
 
     fn measure(shape: Shape, method: &Method) -> ModeDamping {
-        ModeDamping::measure(&poisson(shape), method, &AtomicBool::new(false)).unwrap()
+        take_all(DampingSteps::new(&poisson(shape), method)).unwrap()
     }
 
     proptest! {
@@ -187,20 +207,15 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_sines_takes_too_long_or_is_cancelled_says_so() {
+    fn what_has_no_sines_or_takes_too_long_says_so() {
         let shape = Shape::grid_2d(16, 16).unwrap();
-        let go = AtomicBool::new(false);
         let windy = Problem {
             operator: Stencil::convection_diffusion(&shape, [3.0, 0.0, 0.0]).into(),
             ..poisson(shape)
         };
-        let of = |problem: &Problem, method: &Method, cancel: &AtomicBool| {
-            ModeDamping::measure(problem, method, cancel).unwrap_err()
-        };
-        assert_eq!(of(&windy, &Method::Classic, &go), ModeError::NotSines);
+        let of = |problem: &Problem, method: &Method| DampingSteps::new(problem, method).err();
+        assert_eq!(of(&windy, &Method::Classic), Some(ModeError::NotSines));
         let endless = tiled(&shape, 10_000_000, 16, 0);
-        assert_eq!(of(&poisson(shape), &endless, &go), ModeError::TooLong);
-        let cancel = AtomicBool::new(true);
-        assert_eq!(of(&poisson(shape), &Method::Classic, &cancel), ModeError::Cancelled);
+        assert_eq!(of(&poisson(shape), &endless), Some(ModeError::TooLong));
     }
 }

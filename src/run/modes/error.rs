@@ -5,9 +5,6 @@ use crate::solver::SolverError;
 /// Why a cycle cannot be measured; one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModeError {
-    /// It was cancelled.
-    #[error("the measurement was cancelled")]
-    Cancelled,
     /// The eigenvectors of a sweep are no products of sines.
     #[error(
         "damping by mode is known where the modes of Jacobi's iteration are sines: on a grid with constant weights, symmetric along each axis"

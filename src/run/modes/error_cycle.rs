@@ -1,31 +1,23 @@
 //! What a cycle makes of an error.
 
 use super::error::ModeError;
-use crate::grid::{Field, Precision};
+use crate::grid::{Field, Precision, Shape};
 use crate::problem::{Boundary, Problem, Source};
 use crate::solver::{self, Layout, Method, NormRequest, Place, Solver};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The cycle of a method on a system whose solution is 0, so that an iterate is its own error.
 ///
 /// It is made on the CPU and in double precision, whatever the run is made in: a cycle makes the same of an error
 /// everywhere, and the smallest factors need the digits.
-pub(super) struct ErrorCycle<'a> {
-    solver: Box<dyn Solver>,
-    cancel: &'a AtomicBool,
-}
+pub(super) struct ErrorCycle(Box<dyn Solver>);
 
-impl<'a> ErrorCycle<'a> {
+impl ErrorCycle {
     /// The cycle of `method` on the matrix of `problem`.
     ///
     /// # Errors
     /// [`ModeError::Solver`] if its arrays do not fit.
-    pub fn new(
-        problem: &Problem,
-        method: Method,
-        cancel: &'a AtomicBool,
-    ) -> Result<Self, ModeError> {
+    pub fn new(problem: &Problem, method: Method) -> Result<Self, ModeError> {
         let zero = Source::Constant(0.0);
         let problem = Arc::new(Problem {
             shape: problem.shape,
@@ -35,21 +27,17 @@ impl<'a> ErrorCycle<'a> {
             boundary: Boundary::default(),
         });
         let place = Place::Cpu { threads: 0, layout: Layout::default() };
-        let solver = solver::set_up(&problem, method, Precision::F64, &place)?;
-        Ok(Self { solver, cancel })
+        Ok(Self(solver::set_up(&problem, method, Precision::F64, &place)?))
     }
 
     /// The error after a cycle, given that before it.
     ///
     /// # Errors
-    /// [`ModeError::Cancelled`], or [`ModeError::Solver`].
+    /// [`ModeError::Solver`] if the solver fails.
     pub fn apply(&mut self, error: &Field<f64>) -> Result<Field<f64>, ModeError> {
-        if self.cancel.load(Ordering::Relaxed) {
-            return Err(ModeError::Cancelled);
-        }
-        self.solver.start_from(error)?;
-        self.solver.cycles(1, NormRequest::NONE)?;
-        Ok(self.solver.solution()?)
+        self.0.start_from(error)?;
+        self.0.cycles(1, NormRequest::NONE)?;
+        Ok(self.0.solution()?)
     }
 }
 
@@ -68,8 +56,7 @@ pub(super) fn updates_per_cycle(problem: &Problem, method: &Method) -> f64 {
 }
 
 /// The field with these values at interior points: those along each axis multiplied, x first.
-pub(super) fn product(problem: &Problem, axes: &[Vec<f64>]) -> Field<f64> {
-    let shape = problem.shape;
+pub(super) fn product(shape: Shape, axes: &[Vec<f64>]) -> Field<f64> {
     let slower = axes.get(1..).unwrap_or_default();
     let mut field = Field::filled(shape, 0.0);
     for row in 0..shape.rows() {

@@ -9,7 +9,13 @@ pub use damping::{ModeDamping, ModeFactors};
 pub use error::ModeError;
 pub use rate::CycleRate;
 
+use crate::run::host::Turn;
+use crate::run::plan::Plan;
+use damping::DampingSteps;
+use rate::RateSteps;
+use std::ops::Deref;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What was measured of a run's cycle. It depends on the matrix and on the method alone, and is measured at most once.
 #[derive(Debug, Default)]
@@ -18,4 +24,93 @@ pub(crate) struct MeasuredCycle {
     pub damping: OnceLock<Result<ModeDamping, ModeError>>,
     /// The spectral radius of a cycle.
     pub rate: OnceLock<Result<CycleRate, ModeError>>,
+}
+
+/// A measurement in short steps.
+trait Steps {
+    type Found;
+    /// Takes a step; returns what was found, at the end.
+    fn step(&mut self) -> Result<Option<Self::Found>, ModeError>;
+}
+
+/// The first step sets up what takes the others.
+fn next<S: Steps>(
+    steps: &mut Option<S>,
+    begin: impl FnOnce() -> Result<S, ModeError>,
+) -> Result<Option<S::Found>, ModeError> {
+    match steps {
+        Some(steps) => steps.step(),
+        None => {
+            *steps = Some(begin()?);
+            Ok(None)
+        }
+    }
+}
+
+/// Measures in turns the damping by mode of a plan's cycle, unless that was done, or is cancelled.
+pub(super) fn measure_damping(
+    plan: impl Deref<Target = Plan>,
+    cancel: impl Deref<Target = AtomicBool>,
+) -> impl FnMut() -> Turn {
+    let mut steps = None;
+    move || {
+        if plan.damping().is_some() || cancel.load(Ordering::Relaxed) {
+            return Turn::End;
+        }
+        let found = next(&mut steps, || DampingSteps::new(&plan.problem, &plan.method));
+        keep(found, &plan.measured.damping)
+    }
+}
+
+/// Finds in turns the asymptotic rate of a plan's cycle, unless that was done, or is cancelled.
+pub(super) fn find_rate(
+    plan: impl Deref<Target = Plan>,
+    cancel: impl Deref<Target = AtomicBool>,
+) -> impl FnMut() -> Turn {
+    let mut steps = None;
+    move || {
+        if plan.rate().is_some() || cancel.load(Ordering::Relaxed) {
+            return Turn::End;
+        }
+        let begin = || RateSteps::new(&plan.problem, &plan.method, plan.spectral_radius());
+        let found = next(&mut steps, begin);
+        keep(found, &plan.measured.rate)
+    }
+}
+
+/// Keeps what was found, and returns what follows.
+fn keep<T>(found: Result<Option<T>, ModeError>, place: &OnceLock<Result<T, ModeError>>) -> Turn {
+    let Some(found) = found.transpose() else { return Turn::Again };
+    // It may have been found elsewhere meanwhile.
+    _ = place.set(found);
+    Turn::End
+}
+
+#[cfg(test)]
+fn take_all<S: Steps>(begun: Result<S, ModeError>) -> Result<S::Found, ModeError> {
+    let mut steps = begun?;
+    loop {
+        if let Some(found) = steps.step()? {
+            return Ok(found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Planner, RunSpec};
+
+    #[test]
+    fn what_is_cancelled_is_not_known_and_can_be_measured_later() {
+        let mut spec = RunSpec::default();
+        spec.problem.shape = vec![16, 16];
+        let plan = Planner::default().plan(&spec).unwrap();
+        for (cancel, is_known) in [(true, false), (false, true)] {
+            let cancel = AtomicBool::new(cancel);
+            plan.measure_damping(&cancel);
+            plan.find_rate(&cancel);
+            assert_eq!([plan.damping().is_some(), plan.rate().is_some()], [is_known; 2]);
+        }
+    }
 }

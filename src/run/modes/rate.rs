@@ -1,12 +1,12 @@
 //! The asymptotic rate of a cycle: the factor that every cycle multiplies the error by in the end, its spectral radius.
 
+use super::Steps;
 use super::error::ModeError;
 use super::error_cycle::{ErrorCycle, inner_product, product, updates_per_cycle};
 use crate::grid::Field;
 use crate::problem::matrix::SpectralRadius;
 use crate::problem::{Problem, Source, sine_mode};
 use crate::solver::{Method, Subiterations};
-use std::sync::atomic::AtomicBool;
 
 /// The most point updates of all cycles together: some seconds.
 const MOST_UPDATES: f64 = 4e9;
@@ -32,17 +32,35 @@ pub struct CycleRate {
 }
 
 impl CycleRate {
-    /// That of `method` on the matrix of `problem`. Where a cycle is so many sweeps of Jacobi's iteration, whose spectral
-    /// radius is `of_sweep`, it follows from that. Otherwise it is measured by a power iteration with the solver, which
-    /// takes up to some seconds.
+    /// How long a digit takes, in words: so many sweeps, or cycles where these have no number of sweeps; `None` where the
+    /// iteration does not converge.
+    pub fn per_digit(&self) -> Option<(f64, &'static str)> {
+        let cycles = self.radius.sweeps_per_digit()?;
+        Some(match self.sweeps {
+            Some(sweeps) => (cycles * sweeps as f64, "sweeps"),
+            None => (cycles, "cycles"),
+        })
+    }
+}
+
+/// Finds a [`CycleRate`]: by theory, or by a power iteration with the solver, a cycle in each step.
+pub(super) enum RateSteps {
+    /// It follows from theory.
+    Known(CycleRate),
+    /// It is measured; with the sweeps of a cycle.
+    Measured(Box<PowerIteration>, Option<u64>),
+}
+
+impl RateSteps {
+    /// Those of `method` on the matrix of `problem`. Where a cycle is so many sweeps of Jacobi's iteration, whose spectral
+    /// radius is `of_sweep`, the rate follows from that.
     ///
     /// # Errors
-    /// [`ModeError`].
-    pub fn find(
+    /// [`ModeError`] if it cannot be measured.
+    pub fn new(
         problem: &Problem,
         method: &Method,
         of_sweep: Option<SpectralRadius>,
-        cancel: &AtomicBool,
     ) -> Result<Self, ModeError> {
         let sweeps = match method.k() {
             Subiterations::Finite(_) => Some(method.sweeps_per_cycle()),
@@ -53,22 +71,26 @@ impl CycleRate {
             let error = radius.error * sweeps as f64 * value / radius.value.max(f64::MIN_POSITIVE);
             let is_measured = error > 0.0;
             let radius = SpectralRadius { value, error };
-            return Ok(Self { radius, is_measured, sweeps: Some(sweeps) });
+            return Ok(Self::Known(CycleRate { radius, is_measured, sweeps: Some(sweeps) }));
         }
-        let mut cycle = ErrorCycle::new(problem, method.clone(), cancel)?;
+        let cycle = ErrorCycle::new(problem, method.clone())?;
         let cycles = (MOST_UPDATES / updates_per_cycle(problem, method)) as usize;
-        let radius = power_iteration(&mut cycle, first_error(problem), cycles.min(CYCLES[1]))?;
-        Ok(Self { radius, is_measured: true, sweeps })
+        let iteration = PowerIteration::new(cycle, first_error(problem), cycles.min(CYCLES[1]));
+        Ok(Self::Measured(Box::new(iteration), sweeps))
     }
+}
 
-    /// How long a digit takes, in words: so many sweeps, or cycles where these have no number of sweeps; `None` where the
-    /// iteration does not converge.
-    pub fn per_digit(&self) -> Option<(f64, &'static str)> {
-        let cycles = self.radius.sweeps_per_digit()?;
-        Some(match self.sweeps {
-            Some(sweeps) => (cycles * sweeps as f64, "sweeps"),
-            None => (cycles, "cycles"),
-        })
+impl Steps for RateSteps {
+    type Found = CycleRate;
+
+    fn step(&mut self) -> Result<Option<CycleRate>, ModeError> {
+        match self {
+            Self::Known(rate) => Ok(Some(*rate)),
+            Self::Measured(iteration, sweeps) => {
+                let found = iteration.step()?;
+                Ok(found.map(|radius| CycleRate { radius, is_measured: true, sweeps: *sweeps }))
+            }
+        }
     }
 }
 
@@ -92,7 +114,7 @@ fn first_error(problem: &Problem) -> Field<f64> {
     }
     let waves = |number: fn(usize) -> usize| {
         let axes: Vec<_> = shape.axes().iter().map(|&n| sine_mode(n, number(n))).collect();
-        product(problem, &axes)
+        product(shape, &axes)
     };
     let mut error = waves(|_| 1);
     for (value, zigzag) in error.as_mut_slice().iter_mut().zip(waves(|n| n).as_slice()) {
@@ -101,40 +123,56 @@ fn first_error(problem: &Problem) -> Field<f64> {
     error
 }
 
-/// The mean factor of the last half of the cycles, once it is that of the quarter before.
-fn power_iteration(
-    cycle: &mut ErrorCycle<'_>,
-    mut error: Field<f64>,
+/// Finds the mean factor of the last half of the cycles, once it is that of the quarter before.
+pub(super) struct PowerIteration {
+    cycle: ErrorCycle,
+    error: Field<f64>,
+    /// The size of the error.
+    size: f64,
+    /// The logarithms of all factors so far, by cycles.
+    sums: Vec<f64>,
+    /// The most cycles.
     most: usize,
-) -> Result<SpectralRadius, ModeError> {
-    let mut before = inner_product(&error, &error).sqrt();
-    // The logarithms of all factors so far, by cycles.
-    let mut sums = vec![0.0];
-    for made in 1..=most {
-        error = cycle.apply(&error)?;
+}
+
+impl PowerIteration {
+    fn new(cycle: ErrorCycle, error: Field<f64>, most: usize) -> Self {
         let size = inner_product(&error, &error).sqrt();
-        if size == 0.0 {
-            return Ok(SpectralRadius { value: 0.0, error: 0.0 });
+        Self { cycle, error, size, sums: vec![0.0], most }
+    }
+
+    /// Makes a cycle.
+    fn step(&mut self) -> Result<Option<SpectralRadius>, ModeError> {
+        let made = self.sums.len();
+        if made > self.most {
+            return Err(ModeError::NotSettled);
         }
-        sums.push(sums[made - 1] + (size / before).ln());
+        self.error = self.cycle.apply(&self.error)?;
+        let size = inner_product(&self.error, &self.error).sqrt();
+        if size == 0.0 {
+            return Ok(Some(SpectralRadius { value: 0.0, error: 0.0 }));
+        }
+        self.sums.push(self.sums[made - 1] + (size / self.size).ln());
         // Neither zero nor infinity is ever near.
-        error.as_mut_slice().iter_mut().for_each(|value| *value /= size);
-        before = 1.0;
+        self.error.as_mut_slice().iter_mut().for_each(|value| *value /= size);
+        self.size = 1.0;
         if made.is_power_of_two() && made >= CYCLES[0] {
-            let mean =
-                |from: usize, to: usize| ((sums[to] - sums[from]) / (to - from) as f64).exp();
+            let mean = |from: usize, to: usize| {
+                ((self.sums[to] - self.sums[from]) / (to - from) as f64).exp()
+            };
             let (value, earlier) = (mean(made / 2, made), mean(made / 4, made / 2));
             let radius = SpectralRadius { value, error: (value - earlier).abs() };
             if radius.error <= SETTLED * (1.0 - value).abs() {
-                return Ok(radius);
+                return Ok(Some(radius));
             }
         }
+        Ok(None)
     }
-    Err(ModeError::NotSettled)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::take_all;
     use super::*;
     use crate::grid::{Shape, Tiling};
     use crate::problem::{Boundary, Stencil};
@@ -152,7 +190,7 @@ mod tests {
     }
 
     fn find(problem: &Problem, method: &Method, of_sweep: Option<SpectralRadius>) -> CycleRate {
-        CycleRate::find(problem, method, of_sweep, &AtomicBool::new(false)).unwrap()
+        take_all(RateSteps::new(problem, method, of_sweep)).unwrap()
     }
 
     /// Where theory knows the rate, a measurement that is not told finds it.
@@ -189,13 +227,5 @@ mod tests {
             let (sweeps, unit) = rate.per_digit().unwrap();
             assert!(unit == "sweeps" && sweeps > of_sweep.sweeps_per_digit().unwrap());
         }
-    }
-
-    #[test]
-    fn it_stops_when_it_is_cancelled() {
-        let shape = Shape::grid_2d(16, 16).unwrap();
-        let method = tiled(&shape, 4, 8, 0);
-        let found = CycleRate::find(&poisson(shape), &method, None, &AtomicBool::new(true));
-        assert_eq!(found, Err(ModeError::Cancelled));
     }
 }

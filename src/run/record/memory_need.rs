@@ -102,9 +102,14 @@ impl MemoryNeed {
         }
         let parts = self.parts.iter().map(|(what, bytes)| format!("{what} {}", human(*bytes)));
         let parts = parts.collect::<Vec<_>>().join(", ");
-        let advice = match precision {
-            Precision::F32 => "use a smaller shape",
-            Precision::F64 => "use a smaller shape, or precision f32",
+        let advice = match (precision, cfg!(target_arch = "wasm32")) {
+            (Precision::F32, false) => "use a smaller shape",
+            (Precision::F64, false) => "use a smaller shape, or precision f32",
+            // A page has a limit of its own.
+            (Precision::F32, true) => "use a smaller shape, or the program for the desktop",
+            (Precision::F64, true) => {
+                "use a smaller shape, precision f32, or the program for the desktop"
+            }
         };
         Err(MemoryShort { needed, available, parts, advice })
     }

@@ -1,7 +1,8 @@
 //! What is measured of a run's cycle beside the run: its damping by mode, and its asymptotic rate.
 
 use super::job::Job;
-use crate::run::host::{Aside, aside};
+use crate::run::host::{Aside, Turn, aside_in_turns};
+use crate::run::modes;
 use crate::run::plan::Plan;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) struct Measuring {
     task: Option<MeasuringTask>,
 }
+
+/// A measurement in turns.
+type Turns = Box<dyn FnMut() -> Turn + Send>;
 
 struct MeasuringTask {
     plan: Arc<Plan>,
@@ -27,9 +31,13 @@ impl Measuring {
         if self.task.take_if(|task| is_over(task)).is_some() {
             job.has_news = true;
         }
-        let work: fn(&Plan, &AtomicBool) = match &job.request.observation {
-            request if request.damping && job.plan.damping().is_none() => Plan::measure_damping,
-            request if request.rate && job.plan.rate().is_none() => Plan::find_rate,
+        let work: fn(&Arc<Plan>, &Arc<AtomicBool>) -> Turns = match &job.request.observation {
+            request if request.damping && job.plan.damping().is_none() => |plan, cancel| {
+                Box::new(modes::measure_damping(Arc::clone(plan), Arc::clone(cancel)))
+            },
+            request if request.rate && job.plan.rate().is_none() => {
+                |plan, cancel| Box::new(modes::find_rate(Arc::clone(plan), Arc::clone(cancel)))
+            }
             _ => return,
         };
         if self.task.is_none() && job.is_reported && !job.request.held {
@@ -45,13 +53,9 @@ impl Measuring {
 
 impl MeasuringTask {
     /// Without a thread it stays unknown for now.
-    fn start(plan: &Arc<Plan>, work: fn(&Plan, &AtomicBool)) -> Option<Self> {
+    fn start(plan: &Arc<Plan>, work: fn(&Arc<Plan>, &Arc<AtomicBool>) -> Turns) -> Option<Self> {
         let (plan, cancel) = (Arc::clone(plan), Arc::new(AtomicBool::new(false)));
-        let measure = {
-            let (plan, cancel) = (Arc::clone(&plan), Arc::clone(&cancel));
-            move || work(&plan, &cancel)
-        };
-        let search = aside("tilescope-modes", measure).ok()?;
+        let search = aside_in_turns("tilescope-modes", work(&plan, &cancel)).ok()?;
         Some(Self { plan, cancel, search })
     }
 }

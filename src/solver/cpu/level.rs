@@ -23,6 +23,14 @@ pub enum Level {
 pub(super) trait Task {
     type Output;
     fn run(self) -> Self::Output;
+    /// The same at the plain level.
+    #[inline(always)]
+    fn run_plain(self) -> Self::Output
+    where
+        Self: Sized,
+    {
+        self.run()
+    }
 }
 
 impl Level {
@@ -59,7 +67,7 @@ impl Level {
     /// Runs `task` as compiled for this level.
     pub(super) fn run<T: Task>(self, task: T) -> T::Output {
         match self {
-            Self::Plain => task.run(),
+            Self::Plain => task.run_plain(),
             // SAFETY: no solver has a level above `best`, which checks that the CPU has these features.
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => unsafe { avx2(task) },

@@ -2,7 +2,7 @@
 
 use super::level::Task;
 use super::norms::Lanes;
-use crate::grid::Real;
+use crate::grid::{Doubles, Doubts, Real, Value, Vector};
 use crate::problem::{RowArrays, System, Weights};
 use std::ops::Range;
 
@@ -13,10 +13,20 @@ pub(super) trait Update<R>: Copy + Sync {
     const DIM: usize;
     /// Weights that come from the arrays of the rows; none where they are constants.
     const WEIGHTS: usize = 0;
+    /// Whether there are fused multiply-adds in it.
+    const IS_FUSED: bool = true;
     /// The new value from the value, its neighbours, the previous and the next along each axis, g, and the
     /// weights of the point's own row, the first `WEIGHTS` of which are read. Neighbours along axes past `DIM`
     /// are not read.
-    fn update(self, own: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R, row: [R; MOST_WEIGHTS]) -> R;
+    fn update<V: Value<R>>(
+        self,
+        own: V,
+        x: [V; 2],
+        y: [V; 2],
+        z: [V; 2],
+        g: V,
+        row: [V; MOST_WEIGHTS],
+    ) -> V;
 }
 
 /// The most weights of a row of its own: those of a 2D grid.
@@ -36,7 +46,7 @@ pub(super) struct PerPoint<const DIM: usize>;
 
 /// The sum of all neighbours.
 #[inline(always)]
-fn sum<R: Real, const DIM: usize>(x: [R; 2], y: [R; 2], z: [R; 2]) -> R {
+fn sum<R, V: Value<R>, const DIM: usize>(x: [V; 2], y: [V; 2], z: [V; 2]) -> V {
     let mut sum = x[0] + x[1];
     if DIM > 1 {
         sum = sum + (y[0] + y[1]);
@@ -50,43 +60,73 @@ fn sum<R: Real, const DIM: usize>(x: [R; 2], y: [R; 2], z: [R; 2]) -> R {
 impl<R: Real, const DIM: usize> Update<R> for Isotropic<R, DIM> {
     const DIM: usize = DIM;
     #[inline(always)]
-    fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R, _: [R; MOST_WEIGHTS]) -> R {
-        self.0.fma(sum::<R, DIM>(x, y, z), g)
+    fn update<V: Value<R>>(
+        self,
+        _: V,
+        x: [V; 2],
+        y: [V; 2],
+        z: [V; 2],
+        g: V,
+        _: [V; MOST_WEIGHTS],
+    ) -> V {
+        V::splat(self.0).fma(sum::<R, V, DIM>(x, y, z), g)
     }
 }
 
 impl<R: Real, const DIM: usize> Update<R> for ExactProducts<R, DIM> {
     const DIM: usize = DIM;
+    const IS_FUSED: bool = false;
     #[inline(always)]
-    fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R, _: [R; MOST_WEIGHTS]) -> R {
-        let sum = sum::<R, DIM>(x, y, z);
-        let (product, zero) = (self.0 * sum, R::default());
-        let added = product + g;
-        // A product that underflows to −0 stays −0 when it is fused with 0. With `&&` there would be no vectors.
-        if (g == zero) & (sum != zero) { product } else { added }
+    fn update<V: Value<R>>(
+        self,
+        _: V,
+        x: [V; 2],
+        y: [V; 2],
+        z: [V; 2],
+        g: V,
+        _: [V; MOST_WEIGHTS],
+    ) -> V {
+        V::splat(self.0).exact_fma(sum::<R, V, DIM>(x, y, z), g)
     }
 }
 
 impl<R: Real, const DIM: usize> Update<R> for PerAxis<R, DIM> {
     const DIM: usize = DIM;
     #[inline(always)]
-    fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R, _: [R; MOST_WEIGHTS]) -> R {
+    fn update<V: Value<R>>(
+        self,
+        _: V,
+        x: [V; 2],
+        y: [V; 2],
+        z: [V; 2],
+        g: V,
+        _: [V; MOST_WEIGHTS],
+    ) -> V {
         let mut sum = g;
         if DIM > 2 {
-            sum = self.0[2].fma(z[0] + z[1], sum);
+            sum = V::splat(self.0[2]).fma(z[0] + z[1], sum);
         }
         if DIM > 1 {
-            sum = self.0[1].fma(y[0] + y[1], sum);
+            sum = V::splat(self.0[1]).fma(y[0] + y[1], sum);
         }
-        self.0[0].fma(x[0] + x[1], sum)
+        V::splat(self.0[0]).fma(x[0] + x[1], sum)
     }
 }
 
 impl<R: Real, const DIM: usize> Update<R> for General<R, DIM> {
     const DIM: usize = DIM;
     #[inline(always)]
-    fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R, _: [R; MOST_WEIGHTS]) -> R {
-        let add = |w: [R; 2], u: [R; 2], sum: R| w[0].fma(u[0], w[1].fma(u[1], sum));
+    fn update<V: Value<R>>(
+        self,
+        _: V,
+        x: [V; 2],
+        y: [V; 2],
+        z: [V; 2],
+        g: V,
+        _: [V; MOST_WEIGHTS],
+    ) -> V {
+        let add =
+            |w: [R; 2], u: [V; 2], sum: V| V::splat(w[0]).fma(u[0], V::splat(w[1]).fma(u[1], sum));
         let mut sum = g;
         if DIM > 2 {
             sum = add(self.0[2], z, sum);
@@ -103,7 +143,15 @@ impl<R: Real, const DIM: usize> Update<R> for PerPoint<DIM> {
     const DIM: usize = DIM;
     const WEIGHTS: usize = 2 * DIM;
     #[inline(always)]
-    fn update(self, _: R, x: [R; 2], y: [R; 2], _: [R; 2], g: R, row: [R; MOST_WEIGHTS]) -> R {
+    fn update<V: Value<R>>(
+        self,
+        _: V,
+        x: [V; 2],
+        y: [V; 2],
+        _: [V; 2],
+        g: V,
+        row: [V; MOST_WEIGHTS],
+    ) -> V {
         let mut sum = g;
         if DIM > 1 {
             sum = row[2].fma(y[0], row[3].fma(y[1], sum));
@@ -123,8 +171,16 @@ impl<R: Real, U: Update<R>> Update<R> for Damped<R, U> {
     const DIM: usize = U::DIM;
     const WEIGHTS: usize = U::WEIGHTS;
     #[inline(always)]
-    fn update(self, own: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R, row: [R; MOST_WEIGHTS]) -> R {
-        self.omega.fma(self.whole.update(own, x, y, z, g, row) - own, own)
+    fn update<V: Value<R>>(
+        self,
+        own: V,
+        x: [V; 2],
+        y: [V; 2],
+        z: [V; 2],
+        g: V,
+        row: [V; MOST_WEIGHTS],
+    ) -> V {
+        V::splat(self.omega).fma(self.whole.update(own, x, y, z, g, row) - own, own)
     }
 }
 
@@ -142,8 +198,12 @@ impl<R: Real, W: WithUpdate<R>> WithUpdate<R> for WithDamping<R, W> {
     }
 }
 
-/// Whether fused multiply-adds are computed in software at every level of the target: they then take most of a sweep.
-const IS_FUSED_IN_SOFTWARE: bool = cfg!(target_arch = "wasm32");
+/// Whether fused multiply-adds are computed in software at the plain level: they then take most of a sweep.
+const IS_SOFTWARE_PLAIN: bool =
+    cfg!(any(target_arch = "wasm32", all(target_arch = "x86_64", not(target_feature = "fma"))));
+
+/// Whether that is the only level.
+const IS_SOFTWARE_ALWAYS: bool = cfg!(target_arch = "wasm32");
 
 /// Passes `work` the update of damped Jacobi. Without damping it is that of [`with_update`], which is
 /// compiled apart, so that it costs nothing.
@@ -170,7 +230,7 @@ pub(super) trait WithUpdate<R> {
 #[inline(always)]
 pub(super) fn with_update<R: Real, W: WithUpdate<R>>(system: &System<R>, work: W) -> W::Output {
     let dim = system.shape().dim();
-    if IS_FUSED_IN_SOFTWARE
+    if IS_SOFTWARE_ALWAYS
         && system.has_exact_products
         && let Weights::Isotropic(w) = system.weights
     {
@@ -269,7 +329,11 @@ impl<R: Real, U: Update<R>> Task for Sweep<'_, R, U> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        self.sweep::<false>(0..0, &mut Lanes::default());
+        self.sweep::<false, false>(0..0, &mut Lanes::default());
+    }
+    #[inline(always)]
+    fn run_plain(self) {
+        self.sweep::<false, IS_SOFTWARE_PLAIN>(0..0, &mut Lanes::default());
     }
 }
 
@@ -288,24 +352,32 @@ impl<R: Real, U: Update<R>> Task for MeasuredSweep<'_, R, U> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        self.sweep.sweep::<true>(self.owned, self.changes);
+        self.sweep.sweep::<true, false>(self.owned, self.changes);
+    }
+    #[inline(always)]
+    fn run_plain(self) {
+        self.sweep.sweep::<true, IS_SOFTWARE_PLAIN>(self.owned, self.changes);
     }
 }
 
 impl<R: Real, U: Update<R>> Sweep<'_, R, U> {
     #[inline(always)]
-    fn sweep<const MEASURE: bool>(self, owned: Range<usize>, changes: &mut Lanes<STRIPE>) {
+    fn sweep<const MEASURE: bool, const IN_VECTORS: bool>(
+        self,
+        owned: Range<usize>,
+        changes: &mut Lanes<STRIPE>,
+    ) {
         if self.block.width >= STRIPE {
-            self.stripes::<STRIPE, MEASURE>(owned, changes);
+            self.stripes::<STRIPE, MEASURE, IN_VECTORS>(owned, changes);
         } else if self.block.width >= NARROW_STRIPE {
-            self.stripes::<NARROW_STRIPE, MEASURE>(owned, changes);
+            self.stripes::<NARROW_STRIPE, MEASURE, IN_VECTORS>(owned, changes);
         } else {
-            self.stripes::<1, MEASURE>(owned, changes);
+            self.stripes::<1, MEASURE, false>(owned, changes);
         }
     }
 
     #[inline(always)]
-    fn stripes<const WIDTH: usize, const MEASURE: bool>(
+    fn stripes<const WIDTH: usize, const MEASURE: bool, const IN_VECTORS: bool>(
         self,
         owned: Range<usize>,
         changes: &mut Lanes<STRIPE>,
@@ -316,7 +388,13 @@ impl<R: Real, U: Update<R>> Sweep<'_, R, U> {
             // What the stripe before has swept already is not measured twice.
             let wanted = owned.start.max(swept)..owned.end;
             let counted = std::array::from_fn(|i| wanted.contains(&(column + i)));
-            sweep_stripe::<R, U, WIDTH, MEASURE>(update, block, column, out, counted, changes);
+            if IN_VECTORS {
+                sweep_in_vectors::<R, U, WIDTH, MEASURE>(
+                    update, block, column, out, counted, changes,
+                );
+            } else {
+                sweep_stripe::<R, U, WIDTH, MEASURE>(update, block, column, out, counted, changes);
+            }
             swept = column + WIDTH;
         }
     }
@@ -388,6 +466,93 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
             }
         }
         (y_prev, own) = (own, y_next);
+    }
+    if MEASURE {
+        changes.set_first(&measured);
+    }
+}
+
+/// As [`sweep_stripe`], several points at a time. A row with a value in doubt is swept again.
+#[inline(always)]
+fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
+    update: U,
+    block: Block<'_, R>,
+    column: usize,
+    out: &mut [R],
+    counted: [bool; WIDTH],
+    changes: &mut Lanes<STRIPE>,
+) {
+    let Block { values, first, stride, plane, g, g_stride, rows, height, .. } = block;
+    let masks = counted.map(|is_counted| f64::from_bits(if is_counted { u64::MAX } else { 0 }));
+    let mut measured = changes.first::<WIDTH>();
+    for row in 0..height {
+        let start = first + row * stride + column;
+        let of_g = row * g_stride + column;
+        let own: &[R; WIDTH] = part(values, start);
+        let (x_prev, x_next) = (part(values, start - 1), part(values, start + 1));
+        // Where there are no such neighbours, the update does not read them.
+        let pair = |is_there: bool, distance: usize| -> [&[R; WIDTH]; 2] {
+            if is_there {
+                [part(values, start - distance), part(values, start + distance)]
+            } else {
+                [own; 2]
+            }
+        };
+        let [y_prev, y_next] = pair(U::DIM > 1, stride);
+        let [z_prev, z_next] = pair(U::DIM > 2, plane);
+        // Nor rows of constants; the diagonals come after the weights.
+        let of_row = |array: usize| if array <= U::WEIGHTS { rows.part(array, of_g) } else { own };
+        let (weights, diagonal) = if U::WEIGHTS > 0 {
+            ([of_row(0), of_row(1), of_row(2), of_row(3)], of_row(U::WEIGHTS))
+        } else {
+            ([own; MOST_WEIGHTS], own)
+        };
+        let g: &[R; WIDTH] = part(g, of_g);
+        let to = row * stride + column;
+        let to: &mut [R; WIDTH] =
+            (&mut out[to..to + WIDTH]).try_into().expect("as many values as there are");
+        let (before, mut doubts) = (measured, Doubts::default());
+        for i in 0..WIDTH / R::Vector::COUNT {
+            let at = i * R::Vector::COUNT;
+            let load = |from: &[R; WIDTH]| R::Vector::load(from, at);
+            let x = [load(x_prev), load(x_next)];
+            let (y, z) = ([load(y_prev), load(y_next)], [load(z_prev), load(z_next)]);
+            let weights = [load(weights[0]), load(weights[1]), load(weights[2]), load(weights[3])];
+            let own = load(own);
+            let new = update.update(own, x, y, z, load(g), weights);
+            new.store(to, at);
+            if U::IS_FUSED {
+                doubts = doubts | new.doubts();
+            }
+            if MEASURE {
+                let change = new - own;
+                for pair in 0..R::Vector::COUNT / Doubles::COUNT {
+                    let at = at + pair * Doubles::COUNT;
+                    let mut change = change.pair(pair);
+                    if U::WEIGHTS > 0 {
+                        change = change * load(diagonal).pair(pair);
+                    }
+                    let masked = change.masked(Doubles::load(&masks, at));
+                    doubts = doubts | measured.add_pair(at, masked);
+                }
+            }
+        }
+        if doubts.are_any() {
+            measured = before;
+            changes.set_first(&measured);
+            let rows =
+                Rows { values: rows.values.get(row * g_stride..).unwrap_or_default(), ..rows };
+            let block = Block {
+                first: first + row * stride,
+                g: &block.g[row * g_stride..],
+                rows,
+                height: 1,
+                ..block
+            };
+            let out = &mut out[row * stride..];
+            sweep_stripe::<R, U, WIDTH, MEASURE>(update, block, column, out, counted, changes);
+            measured = changes.first();
+        }
     }
     if MEASURE {
         changes.set_first(&measured);

@@ -16,8 +16,9 @@ use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::{folder_row, row};
 use crate::grid::Slice;
 use crate::picture::{
-    Camera, FigureKind, FigureSpec, Frames, InsideView, Norm, Over, Pairing, PlacedFigure, RATE,
-    Range, SCREEN_DPI, ScaleKind, Spacing, Theme, ViewSpec, figure_command, is_table,
+    Camera, FigureKind, FigureSpec, FilmFile, Frames, InsideView, Norm, Over, Pairing,
+    PlacedFigure, RATE, Range, SCREEN_DPI, ScaleKind, Spacing, Theme, ViewSpec, figure_command,
+    is_table,
 };
 use crate::run::{CutLine, FieldKind, Report, Snapshot, SnapshotRequest};
 use beside::With;
@@ -310,7 +311,7 @@ impl SaveDialog {
         let films: &[(&str, &str)] = &[
             ("gif", "256 colours; plays anywhere."),
             ("apng", "Every pixel as it is; carries the run."),
-            ("mp4", "A video, if ffmpeg is installed."),
+            ("mp4", FilmFile::about_mp4()),
         ];
         let kinds = if self.is_film() { films } else { stills };
         row(ui, "Kind of file", "The extension of the file name.", |ui| {

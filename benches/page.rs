@@ -1,0 +1,51 @@
+//! What the page in a browser is compared with (`benches/results/page.md`): the runs of `tests/page/speed` on one thread, at
+//! the level of AVX2.
+
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tilescope::grid::{Precision, Real};
+use tilescope::run::{Plan, Planner, RunSpec};
+use tilescope::solver::cpu::{CpuSolver, Level};
+
+/// Cycles are made for this long.
+const LONG: Duration = Duration::from_secs(2);
+
+#[cfg(target_arch = "x86_64")]
+const LEVEL: Level = Level::Avx2;
+#[cfg(not(target_arch = "x86_64"))]
+const LEVEL: Level = Level::Plain;
+
+/// Cycles a second, with their norms.
+fn speed<R: Real>(plan: &Plan) -> f64 {
+    let mut solver =
+        CpuSolver::<R>::new(&plan.problem, plan.method.clone(), LEVEL, 1).expect("enough memory");
+    let (begin, mut cycles) = (Instant::now(), 0);
+    while begin.elapsed() < LONG {
+        black_box(solver.cycle());
+        cycles += 1;
+    }
+    f64::from(cycles) / begin.elapsed().as_secs_f64()
+}
+
+fn main() {
+    // `cargo test --benches` only checks that it is compiled.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page/speed");
+    let entries = fs::read_dir(folder).expect("the folder of the runs");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("a file").path()).collect();
+    files.sort();
+    for file in files {
+        let spec = RunSpec::load(&file).expect("a run");
+        let plan = Planner::default().plan(&spec).expect("a run that can be made");
+        let speed = match plan.precision {
+            Precision::F32 => speed::<f32>(&plan),
+            Precision::F64 => speed::<f64>(&plan),
+        };
+        let name = file.file_stem().unwrap_or_default().display();
+        println!("{name}: {speed:.0} cycles/s at {LEVEL:?}");
+    }
+}
