@@ -1,6 +1,6 @@
 //! The session: all settings of the run and of its view.
 
-use crate::app::state::drag::{Drag, HoldAt, reached_in_time, redundant_work};
+use crate::app::state::drag::{Drag, HoldAt, reached_in_time, redundant_work, tiling};
 use crate::app::state::lesson::LessonProgress;
 use crate::app::state::pins::Pins;
 use crate::app::state::travel::Travel;
@@ -9,7 +9,7 @@ use crate::grid::Tiling;
 use crate::picture::{FigureKind, Norm, ScaleKind, ViewSpec, grouped};
 use crate::run::{
     Backend, CutLine, FieldKind, MapRequest, MethodSpec, Milestone, ObservationRequest, Phase,
-    Preset, ProblemKind, ProblemSpec, Report, RunSpec, WorkerRequest,
+    Preset, Report, RunSpec, WorkerRequest,
 };
 use crate::solver::Followed;
 use std::sync::Arc;
@@ -360,17 +360,6 @@ impl Session {
         (self.running, self.pace, self.travel) = (running, pace, travel);
         (self.steps, self.steps_before) = (steps, steps);
         self.drag = None;
-    }
-}
-
-/// The tiling of a method; `None` while it is invalid.
-pub fn tiling(problem: &ProblemSpec, method: &MethodSpec) -> Option<Tiling> {
-    let axes = &problem.shape;
-    let tile: Vec<_> = (0..axes.len()).map(|axis| method.tile_of(axis)).collect();
-    let overlap: Vec<_> = (0..axes.len()).map(|axis| method.overlap_of(axis)).collect();
-    match (problem.kind, &axes[..]) {
-        (ProblemKind::Matrix, [rows]) => Tiling::blocks(*rows, tile[0], overlap[0]).ok(),
-        _ => Tiling::new(axes, &tile, &overlap).ok(),
     }
 }
 
