@@ -2,6 +2,7 @@
 
 use crate::controls::small;
 use crate::driver::Window;
+use crate::panes::view;
 use eframe::egui::{Key, Pos2, accesskit::Role};
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -12,6 +13,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("k_and_tile_are_held_while_they_are_dragged", k_and_tile_are_held),
     ("a_method_is_exchanged_at_equally_many_sweeps", a_method_is_exchanged),
     ("the_range_of_the_whole_run_stays_in_a_drag_too", the_range_of_the_whole_run_stays),
+    ("the_ranges_of_small_pictures_stay_too", the_ranges_of_small_pictures_stay),
     ("the_drawing_of_the_method_follows_the_overlap", the_drawing_follows_the_overlap),
 ];
 
@@ -53,11 +55,16 @@ fn picture(window: &Window) -> Vec<String> {
 
 /// The labels of the colour bar, which stand for its range.
 pub fn range(window: &Window) -> Vec<String> {
-    let map = window.rect(Role::Image, "Heat map of the residual");
+    range_of(window, "Heat map", "Heat map of the residual")
+}
+
+/// Those of the picture in a pane.
+fn range_of(window: &Window, pane: &str, picture: &str) -> Vec<String> {
+    let map = window.rect(Role::Image, picture);
     let bar = window.painted().into_iter().filter(|painted| {
         painted.rect.left() > map.right() && map.y_range().contains(painted.rect.center().y)
     });
-    let panes = window.rect(Role::Region, "Heat map");
+    let panes = window.rect(Role::Region, pane);
     bar.filter(|painted| panes.contains(painted.rect.center())).map(|it| it.text).collect()
 }
 
@@ -216,6 +223,34 @@ fn the_range_of_the_whole_run_stays() {
     let end = place(&window, "Overlap", 0.5);
     window.harness.drop_at(end);
     window.until_text("paused");
+}
+
+fn the_ranges_of_small_pictures_stay() {
+    for (pane, picture) in [
+        ("Frequencies", "Frequencies of the residual"),
+        ("Mean tile", "Mean tile of the residual"),
+    ] {
+        let mut window = Window::paused(small());
+        window.step(4);
+        view(&mut window, Role::CheckBox, pane);
+        window.until("its colours", |window| {
+            window.has(Role::Image, picture) && range_of(window, pane, picture).len() > 1
+        });
+        let before = range_of(&window, pane, picture);
+        grab(&mut window, "Overlap", 0.0);
+        for part in [0.2, 0.5] {
+            notch(&mut window, "Overlap", part, IN_TIME);
+            // In every frame of it, also where its values are still to come.
+            assert_eq!(range_of(&window, pane, picture), before, "{pane}");
+        }
+        let end = place(&window, "Overlap", 0.5);
+        window.harness.drop_at(end);
+        window.until_text("paused");
+        window.key(Key::ArrowRight);
+        window.until("its own range", |window| {
+            window.cycle() == 5 && range_of(window, pane, picture) != before
+        });
+    }
 }
 
 fn the_drawing_follows_the_overlap() {

@@ -25,12 +25,14 @@ impl Explorer {
                 self.undo.record(&self.session, self.report.as_deref());
                 let report = self.report.as_deref();
                 if context.input(|input| input.pointer.any_down()) {
-                    self.session.begin_drag(report);
+                    self.session.begin_drag(report, &[]);
                 }
                 self.session.change(spec, report);
                 self.keep_place_of_step();
             }
-            Command::BeginDrag => self.session.begin_drag(self.report.as_deref()),
+            Command::BeginDrag(values) => {
+                self.session.begin_drag(self.report.as_deref(), &values);
+            }
             Command::HoldAt(hold_at) => self.session.hold_at = hold_at,
             Command::Undo => {
                 let before = self.undo.undo(&self.session, self.report.as_deref());

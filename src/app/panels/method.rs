@@ -44,8 +44,10 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     let is_matrix = spec.problem.kind == ProblemKind::Matrix;
     let method = &mut spec.method;
     iteration(ui, method, is_matrix);
-    let mut is_grabbed = controls(ui, &mut spec, None);
-    is_grabbed |= several_devices::ui(ui, &mut spec.method);
+    let mut grabbed = controls(ui, &mut spec, None);
+    if several_devices::ui(ui, &mut spec.method) {
+        grabbed = Some(Vec::new());
+    }
     let (method, axes) = (&mut spec.method, session.spec.problem.shape.len());
     if !method.name.is_streaming() {
         let tiled = method.name == MethodName::Hierarchical;
@@ -53,9 +55,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     }
     damping_and_order::ui(ui, method, is_matrix);
     schematic::ui(ui, session, report);
-    if is_grabbed {
-        commands.push(Command::BeginDrag);
-    }
+    commands.extend(grabbed.map(Command::BeginDrag));
     if spec != *session.spec {
         commands.push(Command::Change(spec));
     }
@@ -90,9 +90,7 @@ pub fn is_short(session: &Session) -> bool {
 pub fn strip(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let mut spec = RunSpec::clone(&session.spec);
     ui.spacing_mut().slider_width = STRIP_SLIDER;
-    if controls(ui, &mut spec, None) {
-        commands.push(Command::BeginDrag);
-    }
+    commands.extend(controls(ui, &mut spec, None).map(Command::BeginDrag));
     if spec != *session.spec {
         commands.push(Command::Change(spec));
     }
@@ -106,9 +104,7 @@ pub fn lesson_sliders(
     commands: &mut Vec<Command>,
 ) {
     let mut spec = RunSpec::clone(&session.spec);
-    if controls(ui, &mut spec, highlight) {
-        commands.push(Command::BeginDrag);
-    }
+    commands.extend(controls(ui, &mut spec, highlight).map(Command::BeginDrag));
     if spec != *session.spec {
         commands.push(Command::Change(spec));
     }
@@ -158,23 +154,31 @@ fn about_method(name: MethodName) -> &'static str {
     }
 }
 
-/// The sliders of the method, and whether one of them was just grabbed.
-fn controls(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control>) -> bool {
+/// The values of a slider that was just grabbed among which the slowest is; none where all take alike long.
+type Grabbed = Option<Vec<MethodSpec>>;
+
+/// The sliders of the method.
+fn controls(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control>) -> Grabbed {
     if spec.method.name.is_streaming() {
-        return streaming::sliders(ui, spec, highlight);
+        return streaming::sliders(ui, spec, highlight).then(Vec::new);
     }
     let tiled = spec.method.name == MethodName::Hierarchical;
     let axes = spec.problem.shape.len();
     ui.add_enabled_ui(tiled, |ui| sliders(ui, &mut spec.method, axes, highlight)).inner
 }
 
-/// The sliders of tiles, and whether one of them was just grabbed.
-fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize, highlight: Option<Control>) -> bool {
-    let mut is_grabbed = false;
+/// The sliders of tiles.
+fn sliders(
+    ui: &mut Ui,
+    method: &mut MethodSpec,
+    axes: usize,
+    highlight: Option<Control>,
+) -> Grabbed {
+    let mut grabbed = None;
     let about = "Subiterations: sweeps inside every tile before it writes back. More of them save memory traffic, but the halo becomes stale.";
     highlighted(ui, highlight == Some(Control::K), |ui| {
         row(ui, "k", about, |ui| {
-            is_grabbed |= subiterations(ui, about, &mut method.k);
+            grabbed = subiterations(ui, about, &mut method.k).then(Vec::new);
         });
     });
     if ui.layout().is_horizontal() {
@@ -200,34 +204,50 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize, highlight: Option<
         };
         let before = (method.overlap_of(axis), method.tile_of(axis));
         let (mut overlap, mut tile) = before;
-        let largest = tile.saturating_sub(2) & !1;
+        let largest = fitting(usize::MAX, tile);
         let about = "Points that neighbouring tiles share, an even number; each tile owns half of them. More overlap keeps stale values away from owned points, at the cost of redundant work.";
         highlighted(ui, highlight == Some(Control::Overlap), |ui| {
             row(ui, &name("Overlap"), about, |ui| {
                 let even = |overlap: usize| overlap & !1;
-                is_grabbed |=
-                    stepped(ui, &name("Overlap"), about, &mut overlap, 0..=largest, largest, even);
+                let range = 0..=largest;
+                if stepped(ui, &name("Overlap"), about, &mut overlap, range, largest, even) {
+                    let mut widest = method.clone();
+                    set(&mut widest.overlap, axis, each, largest);
+                    grabbed = Some(vec![widest]);
+                }
             });
         });
         let about = "Points of a tile along an axis.";
         highlighted(ui, highlight == Some(Control::Tile), |ui| {
             row(ui, &name("Tile"), about, |ui| {
                 let multiple = |tile: usize| (tile / TILE_STEP * TILE_STEP).max(TILE_STEP);
-                is_grabbed |=
-                    stepped(ui, &name("Tile"), about, &mut tile, TILES, usize::MAX, multiple);
+                if stepped(ui, &name("Tile"), about, &mut tile, TILES, usize::MAX, multiple) {
+                    let tiles = TILES.step_by(TILE_STEP).map(|tile| {
+                        let mut value = method.clone();
+                        set(&mut value.tile, axis, each, tile);
+                        set(&mut value.overlap, axis, each, fitting(overlap, tile));
+                        value
+                    });
+                    grabbed = Some(tiles.collect());
+                }
             });
         });
         if (overlap, tile) != before {
             // The largest overlap follows from the tile, so that the slider is never at an invalid
             // value.
             if tile != before.1 {
-                overlap = overlap.min(tile.saturating_sub(2)) & !1;
+                overlap = fitting(overlap, tile);
             }
             set(&mut method.overlap, axis, each, overlap);
             set(&mut method.tile, axis, each, tile);
         }
     }
-    is_grabbed
+    grabbed
+}
+
+/// The overlap, or the largest that a tile has room for.
+fn fitting(overlap: usize, tile: usize) -> usize {
+    overlap.min(tile.saturating_sub(2)) & !1
 }
 
 /// The check box for separate sliders of the axes.

@@ -148,7 +148,9 @@ fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Comman
 fn transport(ui: &mut Ui, session: &Session, run: RunStatus<'_>, commands: &mut Vec<Command>) {
     let RunStatus { report, reached, waits } = run;
     let finished = session.is_finished(report);
-    let going = session.running && !finished;
+    // There are no cycles of a run that was refused.
+    let is_refused = report.is_none() && session.rejection.is_some();
+    let going = session.running && !finished && !is_refused;
     let (travel, latest) = (session.travel, report.map_or(0, |report| report.latest.cycle));
     // What it does depends on the cycle that is shown: the newest is followed by new ones, an earlier one,
     // or that of a run that has ended, by those that were made.
@@ -165,14 +167,15 @@ fn transport(ui: &mut Ui, session: &Session, run: RunStatus<'_>, commands: &mut 
     };
     // All texts have the same width, so that nothing moves when one replaces another.
     let run = Button::new((icon.atom(), text)).min_size(egui::vec2(74.0, 0.0));
-    if ui.add(run).on_hover_text(action.tooltip(ui.ctx())).clicked() {
+    let run = ui.add_enabled(!is_refused, run);
+    if run.on_hover_text(action.tooltip(ui.ctx())).clicked() {
         commands.push(command);
     }
     // From an earlier cycle, a step shows the next one.
     let earlier = report.and_then(|report| {
         Some((session.travel.earlier(report.latest.cycle)?, report.latest.cycle))
     });
-    let can_step = !finished || earlier.is_some();
+    let can_step = !(finished || is_refused) || earlier.is_some();
     let step = ui.add_enabled(can_step, Button::new((Icon::Step.atom(), "Step")));
     if step.on_hover_text(actions::STEP.tooltip(ui.ctx())).clicked() {
         commands.push(match earlier {
@@ -285,6 +288,10 @@ fn earlier(report: &Report) -> [String; 2] {
 /// The state of the run at the cycle that is shown.
 fn status(ui: &mut Ui, session: &Session, RunStatus { report, waits, .. }: RunStatus<'_>) {
     let Some(report) = report else {
+        if let Some(why) = &session.rejection {
+            let text = RichText::new("⚠ refused").color(ui.visuals().error_fg_color);
+            ui.label(text).on_hover_text(why);
+        }
         return;
     };
     if waits {

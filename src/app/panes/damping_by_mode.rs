@@ -6,9 +6,10 @@ use crate::app::state::session::Session;
 use crate::app::widgets::labels::labelled;
 use crate::app::widgets::{plot, theme};
 use crate::grid::Need;
-use crate::picture::{FigureKind, damping_plot, rounded};
-use crate::run::{ObservationRequest, Report};
-use eframe::egui::{RichText, Ui};
+use crate::picture::{FigureKind, damping_plot, method_title, rounded};
+use crate::run::{ObservationRequest, Plan, Report};
+use eframe::egui::{Id, Label, RichText, Ui};
+use std::sync::Arc;
 
 /// The factors of modes.
 pub struct DampingByModePane;
@@ -56,8 +57,19 @@ impl PaneType for DampingByModePane {
     }
 }
 
+/// The plan whose damping is known: that of the report, or while a changed setting is being measured the one before it.
+fn measured(ui: &Ui, report: &Report) -> Option<Arc<Plan>> {
+    let id = Id::unique(("measured", ID.0));
+    let is_alike = |plan: &Arc<Plan>| plan.spec.problem == report.plan.spec.problem;
+    if report.plan.damping().is_some() {
+        ui.data_mut(|data| data.insert_temp(id, Arc::clone(&report.plan)));
+    }
+    ui.data(|data| data.get_temp(id)).filter(is_alike)
+}
+
 fn ui(ui: &mut Ui, report: &Report) {
-    let damping = match report.plan.damping() {
+    let plan = measured(ui, report);
+    let damping = match plan.as_deref().and_then(Plan::damping) {
         Some(Ok(damping)) => damping,
         Some(Err(why)) => {
             ui.label(RichText::new(why.to_string()).weak());
@@ -68,6 +80,11 @@ fn ui(ui: &mut Ui, report: &Report) {
             return;
         }
     };
+    let mut title = plan.as_ref().map_or_else(String::new, |plan| method_title(&plan.spec));
+    if report.plan.damping().is_none() {
+        title += ", while the changed setting is being measured …";
+    }
+    ui.add(Label::new(RichText::new(title).small()).truncate());
     let plot = damping_plot(damping, report.plan.problem.shape.dim(), theme::of_figures(ui));
     let frame = plot::Frame {
         id: "damping by mode",

@@ -1,6 +1,7 @@
 //! The field against the distance from the nearest tile border.
 
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
+use crate::app::state::kept_range::KeptRange;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::small_mathematics;
@@ -51,12 +52,13 @@ impl PaneType for DistancePane {
     }
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
-        self::ui(ui, context.session, context.report);
+        let range = &mut context.pictures.of(ID).range;
+        self::ui(ui, range, context.session, context.report);
     }
 }
 
 /// Draws the median and the quartiles of the magnitude by distance.
-fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
+fn ui(ui: &mut Ui, range: &mut KeptRange, session: &Session, report: Option<&Report>) {
     let Some(report) = report else {
         return;
     };
@@ -80,7 +82,8 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     );
     let classes = &statistics.distances;
     let scale = session.view.of_field(sorted.field).scale;
-    let plot = distance_plot(classes, sorted.field, scale, theme::of_figures(ui));
+    let mut plot = distance_plot(classes, sorted.field, scale, theme::of_figures(ui));
+    range.hold(&mut plot, session, report, sorted.field);
     let frame = plot::Frame {
         id: "distance",
         height: ui.available_height(),

@@ -1,16 +1,18 @@
 //! What the field consists of, mode by mode.
 
-use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
+use crate::app::panes::pane_type::{PaneContext, PanePicture, PaneType, Slot};
+use crate::app::state::kept_range::KeptRange;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
-use crate::app::widgets::cells::{Cells, Values};
+use crate::app::widgets::cells::Values;
 use crate::app::widgets::{plot, theme};
 use crate::grid::Need;
 use crate::picture::{
     FigureKind, Range, Scale, amplitude_label, frequencies_plot, grouped, number,
 };
-use crate::run::{Frequencies, MOST_FREQUENCIES, ObservationRequest, Report};
-use eframe::egui::{Label, Rect, RichText, Ui, UiBuilder, pos2, vec2};
+use crate::run::{Frequencies, MOST_FREQUENCIES, ObservationRequest, Plan, Report};
+use eframe::egui::{Id, Label, Rect, RichText, Ui, UiBuilder, pos2, vec2};
+use std::sync::Arc;
 
 /// Height of the text under the picture.
 const LINE_ROOM: f32 = 22.0;
@@ -63,12 +65,12 @@ impl PaneType for FrequenciesPane {
     }
 }
 
-fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Option<&Report>) {
+fn ui(ui: &mut Ui, picture: &mut PanePicture, session: &Session, report: Option<&Report>) {
     let Some(report) = report else {
         return;
     };
     let shape = &report.plan.problem.shape;
-    let Some(found) = &report.observation.frequencies else {
+    let Some(found) = found(ui, report) else {
         let text = match shape.points() > MOST_FREQUENCIES {
             true => format!(
                 "Frequencies are found on grids of at most {} points.",
@@ -84,17 +86,43 @@ fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Option<&Report>
         return;
     }
     match shape.dim() {
-        1 => curve(ui, session, found),
-        _ => map(ui, cells, session, found),
+        1 => curve(ui, &mut picture.range, session, report, &found),
+        _ => map(ui, picture, session, report, &found),
+    }
+}
+
+/// The frequencies that were found last. While those of a changed setting are being found, they are those of the run of
+/// the same problem before it: a pane that is empty for a moment flickers.
+fn found(ui: &Ui, report: &Report) -> Option<Arc<Frequencies>> {
+    let id = Id::unique(("found", ID.0));
+    let is_alike = |(plan, found): &(Arc<Plan>, Arc<Frequencies>)| {
+        plan.spec.problem == report.plan.spec.problem && found.field == report.observation.field
+    };
+    let found = report.observation.frequencies.clone();
+    match found {
+        Some(found) => {
+            let of_plan = (Arc::clone(&report.plan), Arc::clone(&found));
+            ui.data_mut(|data| data.insert_temp(id, of_plan));
+            Some(found)
+        }
+        None => ui.data(|data| data.get_temp(id)).filter(is_alike).map(|(_, found)| found),
     }
 }
 
 /// In 2D: a map over the half waves along both axes.
-fn map(ui: &mut Ui, cells: &mut Cells, session: &Session, found: &Frequencies) {
+fn map(
+    ui: &mut Ui,
+    PanePicture { cells, range }: &mut PanePicture,
+    session: &Session,
+    report: &Report,
+    found: &Frequencies,
+) {
     let room = ui.available_rect_before_wrap();
     let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, LINE_ROOM));
     let (kind, map) = session.view.of_field(found.field).of_magnitudes();
     let amplitudes = &found.amplitudes;
+    let fitted = Range::of(kind, amplitudes.values.iter().copied());
+    let scale = Scale::new(kind, range.range(session, report, found.field, kind, fitted));
     let shown = cells.ui(
         ui,
         picture,
@@ -103,7 +131,7 @@ fn map(ui: &mut Ui, cells: &mut Cells, session: &Session, found: &Frequencies) {
             title: &amplitude_label(found.field),
             size: amplitudes.size,
             values: &amplitudes.values,
-            scale: Scale::new(kind, Range::of(kind, amplitudes.values.iter().copied())),
+            scale,
             map,
             stretched: false,
         },
@@ -136,9 +164,16 @@ fn half_waves(found: &Frequencies, axis: usize, at: usize) -> String {
 }
 
 /// In 1D: a curve over the half waves.
-fn curve(ui: &mut Ui, session: &Session, found: &Frequencies) {
+fn curve(
+    ui: &mut Ui,
+    range: &mut KeptRange,
+    session: &Session,
+    report: &Report,
+    found: &Frequencies,
+) {
     let (scale, _) = session.view.of_field(found.field).of_magnitudes();
-    let plot = frequencies_plot(found, scale, theme::of_figures(ui));
+    let mut plot = frequencies_plot(found, scale, theme::of_figures(ui));
+    range.hold(&mut plot, session, report, found.field);
     let frame = plot::Frame {
         id: "frequencies",
         height: ui.available_height(),

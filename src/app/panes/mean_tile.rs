@@ -1,9 +1,10 @@
 //! The mean tile: the magnitude of the field folded onto one tile.
 
-use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
+use crate::app::panes::pane_type::{PaneContext, PanePicture, PaneType, Slot};
+use crate::app::state::kept_range::KeptRange;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
-use crate::app::widgets::cells::{Cells, Values};
+use crate::app::widgets::cells::Values;
 use crate::app::widgets::labels::small_mathematics;
 use crate::app::widgets::{cells, plot, theme};
 use crate::grid::{AxisTiling, Need};
@@ -61,7 +62,7 @@ impl PaneType for MeanTilePane {
 }
 
 /// Draws the mean tile.
-fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Option<&Report>) {
+fn ui(ui: &mut Ui, shown: &mut PanePicture, session: &Session, report: Option<&Report>) {
     let Some(report) = report else {
         return;
     };
@@ -80,8 +81,8 @@ fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Option<&Report>
     }
     let tiling = &report.plan.tiling;
     match tiling.y() {
-        Some(y) => plane(ui, cells, session, sorted, mean, [tiling.x(), y]),
-        None => line(ui, session, sorted, mean, tiling.x()),
+        Some(y) => plane(ui, shown, session, report, sorted, mean, [tiling.x(), y]),
+        None => line(ui, &mut shown.range, session, report, sorted, mean, tiling.x()),
     }
 }
 
@@ -93,8 +94,9 @@ fn inner(axis: &AxisTiling) -> [f32; 2] {
 
 fn plane(
     ui: &mut Ui,
-    cells: &mut Cells,
+    PanePicture { cells, range }: &mut PanePicture,
     session: &Session,
+    report: &Report,
     sorted: &FieldStatistics,
     mean: &MeanTile,
     axes: [&AxisTiling; 2],
@@ -102,7 +104,8 @@ fn plane(
     let room = ui.available_rect_before_wrap();
     let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, LINES_ROOM));
     let (scale, map) = session.view.of_field(sorted.field).of_magnitudes();
-    let scale = Scale::new(scale, Range::of(scale, mean.means.iter().copied()));
+    let fitted = Range::of(scale, mean.means.iter().copied());
+    let scale = Scale::new(scale, range.range(session, report, sorted.field, scale, fitted));
     let symbol = sorted.field.symbol();
     let shown = cells.ui(
         ui,
@@ -157,7 +160,9 @@ fn tiles(count: u64) -> String {
 /// In 1D: a curve.
 fn line(
     ui: &mut Ui,
+    range: &mut KeptRange,
     session: &Session,
+    report: &Report,
     sorted: &FieldStatistics,
     mean: &MeanTile,
     axis: &AxisTiling,
@@ -172,7 +177,8 @@ fn line(
         .on_hover_text("Inner tiles own the points between the vertical lines.");
     let scale = session.view.of_field(sorted.field).scale;
     let theme = theme::of_figures(ui);
-    let plot = mean_tile_plot(&mean.means, &inner_points(axis), sorted.field, scale, theme);
+    let mut plot = mean_tile_plot(&mean.means, &inner_points(axis), sorted.field, scale, theme);
+    range.hold(&mut plot, session, report, sorted.field);
     let frame = plot::Frame {
         id: "mean tile",
         height: ui.available_height(),

@@ -3,6 +3,7 @@
 use crate::app::panes::heat_map::{HeatMap, Marks};
 use crate::app::state::command::Command;
 use crate::app::state::compared::Compared;
+use crate::app::state::kept_range::KeptRange;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::cells::Cells;
@@ -89,13 +90,21 @@ pub struct PaneContext<'a> {
     pub commands: &'a mut Vec<Command>,
 }
 
+/// The small picture of a pane, or its plot.
+#[derive(Default)]
+pub struct PanePicture {
+    pub cells: Cells,
+    /// The range of its colours, or of its y axis.
+    pub range: KeptRange,
+}
+
 /// The small pictures of panes, one per pane.
 #[derive(Default)]
-pub struct Pictures(BTreeMap<PaneId, Cells>);
+pub struct Pictures(BTreeMap<PaneId, PanePicture>);
 
 impl Pictures {
     /// The picture of a pane.
-    pub fn of(&mut self, pane: PaneId) -> &mut Cells {
+    pub fn of(&mut self, pane: PaneId) -> &mut PanePicture {
         self.0.entry(pane).or_default()
     }
 }

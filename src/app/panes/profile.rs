@@ -4,13 +4,14 @@ use crate::app::panes::heat_map::Marks;
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
 use crate::app::state::compared::{Compared, ComparisonTarget};
+use crate::app::state::kept_range::KeptRange;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{explained, labelled, named};
 use crate::app::widgets::{cut_line, plot, theme};
 use crate::grid::{Need, Shape};
 use crate::picture::{
-    FigureKind, ScaleKind, Series, VerticalLines, grouped, number, profile_plot, value_label,
+    FigureKind, Plot, ScaleKind, Series, VerticalLines, grouped, number, profile_plot, value_label,
 };
 use crate::run::{
     CutLine, FieldKind, FieldProfile, ObservationRequest, Plan, ProfileRequest, Report,
@@ -84,8 +85,9 @@ impl PaneType for ProfilePane {
     }
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
-        let PaneContext { session, report, compared, map, commands, .. } = context;
-        map.point_at(self::ui(ui, session, *report, compared, commands));
+        let PaneContext { session, report, compared, map, pictures, commands, .. } = context;
+        let range = &mut pictures.of(ID).range;
+        map.point_at(self::ui(ui, range, session, *report, compared, commands));
     }
 }
 
@@ -93,6 +95,7 @@ impl PaneType for ProfilePane {
 /// runs are drawn if there is one field.
 fn ui(
     ui: &mut Ui,
+    range: &mut KeptRange,
     session: &Session,
     report: Option<&Report>,
     compared: &[Compared],
@@ -119,7 +122,9 @@ fn ui(
         [along] => of_runs(ui, session, report, along, compared),
         _ => of_fields(ui, &known, log),
     };
-    plot(ui, &profiles, log, &report.plan)
+    let mut plot = description(ui, &profiles, log, &report.plan);
+    range.hold(&mut plot, session, report, session.view.field);
+    paint(ui, &plot, &profiles, &report.plan)
 }
 
 fn controls(ui: &mut Ui, session: &Session, plan: &Plan, commands: &mut Vec<Command>) {
@@ -219,10 +224,10 @@ fn of_fields<'a>(ui: &Ui, known: &[&'a FieldProfile], log: bool) -> Vec<ProfileC
     known.iter().enumerate().map(profile).collect()
 }
 
-/// Draws the profiles, and returns the point of the line under the cursor.
-fn plot(ui: &mut Ui, profiles: &[ProfileCurve<'_>], log: bool, plan: &Plan) -> Option<[usize; 2]> {
-    let first = profiles.first()?;
-    let line = first.along.line;
+/// The plot of profiles, of which there is one at least.
+fn description(ui: &Ui, profiles: &[ProfileCurve<'_>], log: bool, plan: &Plan) -> Plot {
+    let first = profiles[0].along;
+    let line = first.line;
     let shape = &plan.problem.shape;
     let scale = if log { ScaleKind::Log } else { ScaleKind::Linear };
     let is_one = profiles.len() == 1;
@@ -230,15 +235,25 @@ fn plot(ui: &mut Ui, profiles: &[ProfileCurve<'_>], log: bool, plan: &Plan) -> O
         let name = if is_one { "" } else { &profile.name };
         Series::line(name, points(profile, shape, log), profile.colour)
     });
-    let is_one_field = profiles.iter().all(|profile| profile.along.field == first.along.field);
+    let is_one_field = profiles.iter().all(|profile| profile.along.field == first.field);
     let value = match (is_one_field, log) {
-        (true, _) => value_label(first.along.field, scale, false),
+        (true, _) => value_label(first.field, scale, false),
         (false, true) => "magnitude".to_owned(),
         (false, false) => "relative to the largest magnitude".to_owned(),
     };
     let places = line.borders(shape, &plan.tiling);
     let marks = vec![VerticalLines { places, colour: theme::of_figures(ui).borders() }];
-    let plot = profile_plot(series.collect(), marks, &line.axis_label(), &value, scale);
+    profile_plot(series.collect(), marks, &line.axis_label(), &value, scale)
+}
+
+/// Paints the profiles, and returns the point of the line under the cursor.
+fn paint(
+    ui: &mut Ui,
+    plot: &Plot,
+    profiles: &[ProfileCurve<'_>],
+    plan: &Plan,
+) -> Option<[usize; 2]> {
+    let line = profiles.first()?.along.line;
     let units: Vec<_> =
         profiles.iter().map(|profile| (profile.name.clone(), profile.unit)).collect();
     let frame = plot::Frame {
@@ -247,14 +262,14 @@ fn plot(ui: &mut Ui, profiles: &[ProfileCurve<'_>], log: bool, plan: &Plan) -> O
         cursor: None,
         has_legend: true,
     };
-    let painted = plot::ui(ui, &frame, &plot, |at| {
+    let painted = plot::ui(ui, &frame, plot, |at| {
         let unit =
             |name: &str| units.iter().find(|(other, _)| other == name).map_or(1.0, |it| it.1);
         let values = at.values().map(|(name, value)| labelled(name, &number(value * unit(name))));
         let lines: Vec<_> = place_label(at.x, line, plan).into_iter().chain(values).collect();
         Some(lines.join("\n"))
     });
-    point_at(line, shape, painted.pointer?)
+    point_at(line, &plan.problem.shape, painted.pointer?)
 }
 
 /// The point of a line nearest to a position along it; `None` beyond its ends.

@@ -2,6 +2,7 @@
 
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
+use crate::app::state::kept_range::KeptRange;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::RangeMode;
@@ -10,7 +11,7 @@ use crate::grid::{INDEX_NAMES, Need, Shape, Slice};
 use crate::picture::{
     self, ColourMap, End, FigureKind, Range, Scale, number, shown_values, value_label,
 };
-use crate::run::{FieldKind, ObservationRequest, Plan, SlicesRequest};
+use crate::run::{ObservationRequest, Plan, Report, SlicesRequest};
 use crate::solver::Samples;
 use eframe::egui::{
     self, Align2, Color32, ColorImage, Id, Label, Pos2, Rect, RichText, Sense, Stroke, StrokeKind,
@@ -91,8 +92,7 @@ impl PaneType for SlicesPane {
         let pictures = ui
             .data_mut(|data| Arc::clone(data.get_temp_mut_or_default::<Arc<Mutex<Textures>>>(id)));
         let mut pictures = pictures.lock().unwrap_or_else(PoisonError::into_inner);
-        let field = report.observation.field;
-        let moved = pictures.ui(ui, context.session, &report.plan, slices, field);
+        let moved = pictures.ui(ui, context.session, report, slices);
         if let Some(point) = moved {
             let mut view = context.session.view.clone();
             view.through = Some(point);
@@ -105,6 +105,7 @@ impl PaneType for SlicesPane {
 #[derive(Default)]
 struct Textures {
     handles: Vec<TextureHandle>,
+    range: KeptRange,
     of: Option<(Arc<[Samples; 3]>, Scale, ColourMap, bool)>,
 }
 
@@ -114,18 +115,19 @@ impl Textures {
         &mut self,
         ui: &mut Ui,
         session: &Session,
-        plan: &Plan,
+        report: &Report,
         slices: &Arc<[Samples; 3]>,
-        field: FieldKind,
     ) -> Option<[usize; 3]> {
+        let (plan, field) = (&report.plan, report.observation.field);
         let point =
             Slice::common_point(session.view.through, session.view.slice, &plan.problem.shape)?;
         let colours = *session.view.of_field(field);
         let values =
             slices.each_ref().map(|of| shown_values(&of.values, colours.scale, colours.absolute));
+        let fitted = Range::of(colours.scale, values.iter().flat_map(|of| of.iter().copied()));
         let range = match colours.range {
             RangeMode::Locked(range) => range,
-            _ => Range::of(colours.scale, values.iter().flat_map(|of| of.iter().copied())),
+            _ => self.range.range(session, report, field, colours.scale, fitted),
         };
         let scale = Scale::new(colours.scale, range);
         let parts = [0, 1, 2].map(|which| {

@@ -2,6 +2,7 @@
 
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
+use crate::app::state::kept_range::KeptRange;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::RangeMode;
@@ -11,7 +12,7 @@ use crate::picture::{
     Camera, ColourMap, FigureKind, PictureLine, Projection, Range, Scale, Volume, shown_values,
     value_label,
 };
-use crate::run::{FieldKind, MOST_VOLUME_SAMPLES, ObservationRequest, Plan, VolumeSamples};
+use crate::run::{MOST_VOLUME_SAMPLES, ObservationRequest, Report, VolumeSamples};
 use eframe::egui::{
     self, Align2, Color32, ColorImage, Id, Label, Painter, Pos2, Rect, RichText, Sense, Stroke,
     TextStyle, TextureHandle, TextureOptions, Ui, UiBuilder, pos2, vec2,
@@ -90,8 +91,7 @@ impl PaneType for VolumePane {
             Arc::clone(data.get_temp_mut_or_default::<Arc<Mutex<VolumePicture>>>(id))
         });
         let mut picture = picture.lock().unwrap_or_else(PoisonError::into_inner);
-        let field = report.observation.field;
-        let camera = picture.ui(ui, context.session, &report.plan, samples, field);
+        let camera = picture.ui(ui, context.session, report, samples);
         if camera != context.session.view.camera {
             let mut view = context.session.view.clone();
             view.camera = camera;
@@ -110,6 +110,7 @@ struct VolumePicture {
     volume: Option<(Arc<VolumeSamples>, Volume)>,
     texture: Option<TextureHandle>,
     shown: Option<ShownVolume>,
+    range: KeptRange,
 }
 
 impl VolumePicture {
@@ -118,10 +119,10 @@ impl VolumePicture {
         &mut self,
         ui: &mut Ui,
         session: &Session,
-        plan: &Plan,
+        report: &Report,
         samples: &Arc<VolumeSamples>,
-        field: FieldKind,
     ) -> Camera {
+        let (plan, field) = (&report.plan, report.observation.field);
         let room = ui.available_rect_before_wrap();
         let area = Rect::from_min_max(room.min, room.max - vec2(colour_bar::ROOM, LINE_ROOM));
         let response = ui.allocate_rect(area, Sense::click_and_drag());
@@ -144,9 +145,10 @@ impl VolumePicture {
 
         let colours = *session.view.of_field(field);
         let values = shown_values(&samples.values, colours.scale, colours.absolute);
+        let fitted = Range::of(colours.scale, values.iter().copied());
         let range = match colours.range {
             RangeMode::Locked(range) => range,
-            _ => Range::of(colours.scale, values.iter().copied()),
+            _ => self.range.range(session, report, field, colours.scale, fitted),
         };
         let scale = Scale::new(colours.scale, range);
         let pixels = area.size() * ui.pixels_per_point();

@@ -10,7 +10,7 @@ use crate::app::state::session::Session;
 use crate::app::state::travel::Travel;
 use crate::app::state::view_settings::ViewSettings;
 use crate::picture::ViewSpec;
-use crate::run::{CutLine, Milestone, RunSpec, Snapshot, SnapshotRequest, SweepRow, SweepSpec};
+use crate::run::{CutLine, MethodSpec, Milestone, RunSpec, Snapshot, SnapshotRequest, SweepRow, SweepSpec};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ use std::sync::Arc;
 pub enum Command {
     /// Start another run from cycle 0, or continue the same run on another device.
     Change(RunSpec),
-    /// A drag of a setting begins; it ends when the pointer is released.
-    BeginDrag,
+    /// A drag of a setting begins; it ends when the pointer is released. With the slowest values that it may reach.
+    BeginDrag(Vec<MethodSpec>),
     /// What a run and the changed run have in common when their pictures are exchanged.
     HoldAt(HoldAt),
     /// Undo the last change. A run that was replaced returns with its cycles.

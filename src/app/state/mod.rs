@@ -6,6 +6,7 @@ pub mod compare;
 pub mod compared;
 pub mod drag;
 pub mod experiments;
+pub mod kept_range;
 pub mod lesson;
 pub mod pane_id;
 pub mod pins;

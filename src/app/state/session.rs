@@ -1,6 +1,6 @@
 //! The session: all settings of the run and of its view.
 
-use crate::app::state::drag::{Drag, HoldAt, reached_in_time};
+use crate::app::state::drag::{Drag, HoldAt, reached_in_time, redundant_work, tiling};
 use crate::app::state::lesson::LessonProgress;
 use crate::app::state::pins::Pins;
 use crate::app::state::travel::Travel;
@@ -8,8 +8,8 @@ use crate::app::state::view_settings::{Against, Colours, RangeMode, ViewSettings
 use crate::grid::Tiling;
 use crate::picture::{FigureKind, Norm, ScaleKind, ViewSpec, grouped};
 use crate::run::{
-    Backend, CutLine, FieldKind, MapRequest, Milestone, ObservationRequest, Phase, Preset,
-    ProblemKind, Report, RunSpec, WorkerRequest,
+    Backend, CutLine, FieldKind, MapRequest, MethodSpec, Milestone, ObservationRequest, Phase,
+    Preset, Report, RunSpec, WorkerRequest,
 };
 use crate::solver::Followed;
 use std::sync::Arc;
@@ -265,14 +265,7 @@ impl Session {
 
     /// The chosen tiling; `None` while it is invalid.
     pub fn tiling(&self) -> Option<Tiling> {
-        let method = &self.spec.method;
-        let axes = &self.spec.problem.shape;
-        let tile: Vec<_> = (0..axes.len()).map(|axis| method.tile_of(axis)).collect();
-        let overlap: Vec<_> = (0..axes.len()).map(|axis| method.overlap_of(axis)).collect();
-        match (self.spec.problem.kind, &axes[..]) {
-            (ProblemKind::Matrix, [rows]) => Tiling::blocks(*rows, tile[0], overlap[0]).ok(),
-            _ => Tiling::new(axes, &tile, &overlap).ok(),
-        }
+        tiling(&self.spec.problem, &self.spec.method)
     }
 }
 
@@ -286,9 +279,11 @@ impl Session {
         }
         let of_now = report.filter(|report| report.epoch == self.epoch);
         let of_drag = self.drag.and_then(|drag| drag.goal);
+        let work = redundant_work(&spec.problem, &spec.method);
+        let slowest = self.drag.map_or(work, |drag| drag.slowest.max(work));
         // A run that is not shown yet is replaced by one with the same goal.
         let goal = of_drag.or_else(|| match of_now {
-            Some(report) => Some(self.hold_at.milestone(report, &spec)),
+            Some(report) => Some(self.hold_at.milestone(report, &spec, slowest)),
             None => self.catch_up,
         });
         if let Some(drag) = &mut self.drag {
@@ -299,8 +294,8 @@ impl Session {
     }
 
     /// Begins to drag a setting: the run stays where it is shown. If that is too far for other
-    /// values of the setting, the picture moves once.
-    pub fn begin_drag(&mut self, report: Option<&Report>) {
+    /// values of the setting, of which `values` are the slowest, the picture moves once.
+    pub fn begin_drag(&mut self, report: Option<&Report>, values: &[MethodSpec]) {
         let of_now = report.filter(|report| report.epoch == self.epoch);
         let (None, Some(report)) = (self.drag, of_now) else {
             return;
@@ -308,10 +303,14 @@ impl Session {
         let (cycle, latest) = (report.observation.cycle, report.latest.cycle);
         let (shown, each) =
             (cycle * report.plan.sweeps_per_cycle(), report.plan.sweeps_per_cycle());
-        let sweeps = reached_in_time(shown, report, &self.spec);
+        let RunSpec { problem, method, .. } = &*self.spec;
+        let work = [method].into_iter().chain(values).map(|it| redundant_work(problem, it));
+        let slowest = work.fold(1.0, f64::max);
+        let sweeps = reached_in_time(shown, report, problem, slowest);
         let before = self.travel;
         self.drag = Some(Drag {
             goal: None,
+            slowest,
             moved_to: (sweeps < shown).then_some(sweeps),
             from: (self.epoch, cycle),
             before,

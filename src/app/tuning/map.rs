@@ -284,7 +284,10 @@ fn legend(ui: &mut Ui, room: Rect, area: Rect, results: &MapResults, map: &Sweep
     let equal = all().filter(|cell| cell.is_equal).count();
     let best = map.best.and_then(|[across, down]| map.cells[down][across].row);
     let mut text = match best {
-        Some(best) => format!("Best: {}", tip::summary(results, best)),
+        Some(best) => {
+            let so_far = if results.end.is_none() { " so far" } else { "" };
+            format!("Best{so_far}: {}", tip::summary(results, best))
+        }
         None if results.end.is_some() => "No setting met the tolerance.".to_owned(),
         None => match map.predicted_best(results.data()) {
             Some((at, prediction)) => tip::predicted(map, at, prediction),

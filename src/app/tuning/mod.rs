@@ -198,7 +198,7 @@ impl Tuning {
             ui.label(text).on_hover_text("Measured cells; the lowest predicted cost is first.");
             if let Some(sentence) = results.outlook() {
                 ui.label(RichText::new(sentence).weak()).on_hover_text(
-                    "Every cell that is not measured yet is predicted to cost more than the best measured one.",
+                    "Cells that are not measured yet and are not predicted to cost more than the best measured one.",
                 );
             }
         }

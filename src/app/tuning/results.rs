@@ -97,15 +97,22 @@ impl MapResults {
         if self.with_slow { 0 } else { unmeasured.count() }
     }
 
-    /// A sentence once no remaining cell is predicted to be faster than the best one.
-    pub fn outlook(&self) -> Option<&'static str> {
+    /// How far the best measured cell can be relied on, while others are left: how many of those may be faster.
+    pub fn outlook(&self) -> Option<String> {
         let best = SweepRow::best(self.rows.iter().flatten())?.cost()?;
         let left = self.predictions.iter().flatten();
-        let mut left = left.filter(|prediction| self.rows[prediction.index].is_none()).peekable();
-        left.peek()?;
-        let costs_more =
-            |prediction: &CostPrediction| prediction.cost.is_some_and(|cost| cost > best);
-        left.all(costs_more).then_some("No other cell is predicted to be faster.")
+        let left = left.filter(|prediction| self.rows[prediction.index].is_none());
+        let (mut all, mut faster) = (0, 0);
+        for prediction in left {
+            all += 1;
+            faster += usize::from(prediction.cost.is_none_or(|cost| cost <= best));
+        }
+        match (all, faster) {
+            (0, _) => None,
+            (_, 0) => Some("No other cell is predicted to be faster.".to_owned()),
+            (_, 1) => Some("1 other cell may be faster by prediction.".to_owned()),
+            _ => Some(format!("{faster} other cells may be faster by prediction.")),
+        }
     }
 
     /// The median prediction errors, where something was predicted and measured.

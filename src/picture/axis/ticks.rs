@@ -17,7 +17,7 @@ pub struct Tick {
 enum Notation {
     /// As numbers are anywhere.
     Plain,
-    /// As powers of ten but for 1 to 10, where one mark would be very small or very large.
+    /// As powers of ten but for 1 to 99, where one mark would be very small or very large.
     Powers,
 }
 
@@ -28,7 +28,7 @@ impl Notation {
     }
 
     fn label(self, value: f64) -> String {
-        if self == Self::Plain || value == 0.0 || (0.999..11.0).contains(&value.abs()) {
+        if self == Self::Plain || value == 0.0 || (0.999..99.5).contains(&value.abs()) {
             number(value)
         } else {
             scientific(value, 1, true)
@@ -74,8 +74,8 @@ pub fn bar_ticks(scale: &Scale, most: usize, apart: f64) -> Vec<Tick> {
     for (position, value) in [(0.0, range.lo()), (1.0, range.hi())] {
         if marks.iter().all(|mark| (mark.position - position).abs() >= apart) {
             let label = match notation {
-                Notation::Plain => two_digits(value),
-                Notation::Powers => notation.label(value),
+                Notation::Powers if !(0.999..99.5).contains(&value.abs()) => notation.label(value),
+                _ => two_digits(value),
             };
             marks.push(Tick { position, label });
         }

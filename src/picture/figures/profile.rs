@@ -159,7 +159,12 @@ pub fn profile_plot(
     value: &str,
     scale: ScaleKind,
 ) -> Plot {
-    let x = PlotAxis::new(along, ScaleKind::Linear);
+    // The whole line, also where a value is infinite, or zero on a logarithmic axis.
+    let points = series.iter().flat_map(|series| &series.points);
+    let ends = points.map(|&(place, _)| (place, place));
+    let ends = ends.reduce(|(low, high), (place, _)| (place.min(low), place.max(high)));
+    let range = ends.map(|(low, high)| Range::new(low, high));
+    let x = PlotAxis { range, ..PlotAxis::new(along, ScaleKind::Linear) };
     Plot { series, marks, ..Plot::new(x, PlotAxis::new(value, scale)) }
 }
 

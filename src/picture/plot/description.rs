@@ -215,28 +215,36 @@ impl Plot {
 
     /// The scales across and upwards, which hold all that is shown, with a small margin above and below.
     pub fn scales(&self) -> [Scale; 2] {
-        let points = || {
-            let points = self.series.iter().flat_map(|series| {
-                let ends = series.errors.iter();
-                let ends = ends.flat_map(|&(x, low, high)| [(x, low), (x, high)]);
-                series.points.iter().copied().chain(ends)
-            });
-            points.filter(|point| self.has_place(*point))
-        };
-        let ends = |values: &mut dyn Iterator<Item = f64>| {
-            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {
-                (value.min(lo), value.max(hi))
-            })
-        };
-        let (lo, hi) = ends(&mut points().map(|(x, _)| x));
+        let (lo, hi) = ends(self.points().map(|(x, _)| x));
         let x_range = self.x.range.unwrap_or(Range::new(lo, hi));
-        let levels = self.levels.iter().map(|level| level.value);
-        let levels = levels.filter(|value| self.has_place((0.0, *value)));
-        let (lo, hi) = ends(&mut points().map(|(_, y)| y).chain(levels));
-        let fitted = if lo.is_finite() { Range::new(lo, hi) } else { Range::new(1e-4, 1.0) };
-        let scale = Scale::new(self.y.scale, self.y.range.unwrap_or(fitted));
+        let scale = Scale::new(self.y.scale, self.y_range());
         [Scale::new(self.x.scale, x_range), Scale::new(self.y.scale, with_margin(&scale))]
     }
+
+    /// The range of the y axis without its margin: the one that was set, or that of all that is shown.
+    pub fn y_range(&self) -> Range {
+        let levels = self.levels.iter().map(|level| level.value);
+        let levels = levels.filter(|value| self.has_place((0.0, *value)));
+        let (lo, hi) = ends(self.points().map(|(_, y)| y).chain(levels));
+        let fitted = if lo.is_finite() { Range::new(lo, hi) } else { Range::new(1e-4, 1.0) };
+        self.y.range.unwrap_or(fitted)
+    }
+
+    /// The points and the ends of error bars that have a place on the axes.
+    fn points(&self) -> impl Iterator<Item = (f64, f64)> {
+        let points = self.series.iter().flat_map(|series| {
+            let ends = series.errors.iter();
+            let ends = ends.flat_map(|&(x, low, high)| [(x, low), (x, high)]);
+            series.points.iter().copied().chain(ends)
+        });
+        points.filter(|point| self.has_place(*point))
+    }
+}
+
+fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {
+        (value.min(lo), value.max(hi))
+    })
 }
 
 /// The range of a scale, with a small margin.

@@ -62,13 +62,13 @@ pub enum Divergence {
     },
     /// The residual keeps growing.
     #[error(
-        "the residual has grown for {GROWING_CYCLES} consecutive cycles, to {} times that of the initial guess, at cycle {cycle}{hint}",
+        "the residual has grown for {GROWING_CYCLES} consecutive cycles, to more than {} times that of the initial guess, at cycle {cycle}{hint}",
         two_digits(*.ratio)
     )]
     Growing {
         /// In which cycle.
         cycle: u64,
-        /// ‖r‖₂ / ‖r₀‖₂.
+        /// ‖r‖₂ / ‖r₀‖₂ before that cycle.
         ratio: f64,
         /// What to change.
         hint: String,

@@ -7,7 +7,7 @@ use crate::run::plan::Plan;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Measures one cycle at a time, and none while a setting is dragged.
+/// Measures one cycle at a time.
 #[derive(Default)]
 pub(super) struct Measuring {
     task: Option<MeasuringTask>,
@@ -40,7 +40,7 @@ impl Measuring {
             }
             _ => return,
         };
-        if self.task.is_none() && job.is_reported && !job.request.held {
+        if self.task.is_none() && job.is_reported && !job.is_catching_up() {
             self.task = MeasuringTask::start(&job.plan, work);
         }
     }

@@ -1,6 +1,7 @@
 //! From values to a texture, and the range of its colours.
 
 use crate::app::panes::heat_map::sides::Side;
+use crate::app::state::kept_range::{HeldRange, ShownRange};
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::{Colours, RangeMode, ViewSettings};
 use crate::app::widgets::colour_bar::BINS;
@@ -24,14 +25,6 @@ pub struct Colouring {
     /// The range of the last picture of the run itself: while the pinned run is shown in its place it stays, so that
     /// equal values keep their colours.
     own: Option<(FieldKind, Colours, Range)>,
-}
-
-/// A range that stays while a setting changes, so that both runs have equal colours.
-#[derive(Clone, Copy)]
-struct HeldRange {
-    range: Range,
-    /// The epoch and the cycle of the picture that has it. The one after the change is the last.
-    shown: (u64, u64),
 }
 
 /// The textures, and how they were coloured.
@@ -110,7 +103,12 @@ impl Colouring {
         }
         let ranges = sides.iter().map(|side| automatic(side.picture, &colours));
         let shown = ranges.reduce(Range::union);
-        let (held, drag) = (self.held(session, report, known), session.drag);
+        let before = known.map(|shown| ShownRange {
+            range: shown.scale.range(),
+            epoch: shown.epoch,
+            plan: &shown.plan,
+        });
+        let held = HeldRange::of(self.held, session, report, before);
         let own = self.own.filter(|(of, known, _)| flipped && (*of, *known) == (field, colours));
         let kept = held.map(|held| held.range).or(own.map(|(.., range)| range));
         let range = match (colours.range, kept, self.whole_run, shown) {
@@ -122,11 +120,7 @@ impl Colouring {
             (.., Some(shown)) => shown,
             _ => return,
         };
-        self.held = held.or_else(|| {
-            // The picture has moved to where the values of the setting are compared.
-            let moves = drag.is_some_and(|drag| drag.moved_to.is_some() && drag.has_moved(report));
-            moves.then_some(HeldRange { range, shown: (report.epoch, report.observation.cycle) })
-        });
+        self.held = held.or_else(|| HeldRange::moved(session, report, range));
         if !flipped {
             self.own = Some((field, colours, range));
         }
@@ -165,31 +159,6 @@ impl Colouring {
             histogram,
         });
         self.is_fresh = true;
-    }
-
-    /// The range that is held for the picture of a report, if one is. `before` is the shown picture,
-    /// if it has the same field and colours.
-    fn held(
-        &self,
-        session: &Session,
-        report: &Report,
-        before: Option<&MapTextures>,
-    ) -> Option<HeldRange> {
-        let before = before?;
-        let shown = (report.epoch, report.observation.cycle);
-        let range = before.scale.range();
-        match (session.drag, self.held) {
-            (Some(_), Some(held)) => Some(HeldRange { shown, ..held }),
-            (Some(drag), None) => drag.moved_to.is_none().then_some(HeldRange { range, shown }),
-            (None, Some(held)) if held.shown == shown => Some(held),
-            // The setting was changed, and is shown where the run before it was.
-            (None, held) => {
-                let is_alike = before.plan.spec.problem == report.plan.spec.problem;
-                let is_changed = session.catch_up.is_some() && before.epoch != report.epoch;
-                let range = held.map_or(range, |held| held.range);
-                (is_changed && is_alike).then_some(HeldRange { range, shown })
-            }
-        }
     }
 }
 

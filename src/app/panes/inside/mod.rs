@@ -85,7 +85,7 @@ impl PaneType for InsidePane {
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
         let PaneContext { session, report, map, pictures, commands, .. } = context;
-        map.point_at(self::ui(ui, pictures.of(ID), session, *report, commands));
+        map.point_at(self::ui(ui, &mut pictures.of(ID).cells, session, *report, commands));
     }
 }
 
