@@ -45,7 +45,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     let method = &mut spec.method;
     iteration(ui, method, is_matrix);
     let mut is_grabbed = controls(ui, &mut spec, None);
-    is_grabbed |= several_devices::ui(ui, &mut spec.method);
+    is_grabbed |= several_devices::ui(ui, &mut spec, None);
     let (method, axes) = (&mut spec.method, session.spec.problem.shape.len());
     if !method.name.is_streaming() {
         let tiled = method.name == MethodName::Hierarchical;
@@ -106,7 +106,8 @@ pub fn lesson_sliders(
     commands: &mut Vec<Command>,
 ) {
     let mut spec = RunSpec::clone(&session.spec);
-    if controls(ui, &mut spec, highlight) {
+    let is_grabbed = controls(ui, &mut spec, highlight);
+    if is_grabbed | several_devices::ui(ui, &mut spec, highlight) {
         commands.push(Command::BeginDrag);
     }
     if spec != *session.spec {

@@ -237,7 +237,12 @@ fn plot(ui: &mut Ui, profiles: &[ProfileCurve<'_>], log: bool, plan: &Plan) -> O
         (false, false) => "relative to the largest magnitude".to_owned(),
     };
     let places = line.borders(shape, &plan.tiling);
-    let marks = vec![VerticalLines { places, colour: theme::of_figures(ui).borders() }];
+    let devices = line.device_borders(shape, &plan.device_borders());
+    let theme = theme::of_figures(ui);
+    let marks = vec![
+        VerticalLines { places, colour: theme.borders() },
+        VerticalLines { places: devices, colour: theme.reference() },
+    ];
     let plot = profile_plot(series.collect(), marks, &line.axis_label(), &value, scale);
     let units: Vec<_> =
         profiles.iter().map(|profile| (profile.name.clone(), profile.unit)).collect();

@@ -8,8 +8,8 @@ use crate::app::state::view_settings::{Against, Colours, RangeMode, ViewSettings
 use crate::grid::Tiling;
 use crate::picture::{FigureKind, Norm, ScaleKind, ViewSpec, grouped};
 use crate::run::{
-    Backend, CutLine, FieldKind, MapRequest, Milestone, ObservationRequest, Phase, Preset,
-    ProblemKind, Report, RunSpec, WorkerRequest,
+    Backend, CutLine, FieldKind, MapRequest, Milestone, ObservationRequest, Phase, Preset, Report,
+    RunSpec, WorkerRequest,
 };
 use crate::solver::Followed;
 use std::sync::Arc;
@@ -265,14 +265,7 @@ impl Session {
 
     /// The chosen tiling; `None` while it is invalid.
     pub fn tiling(&self) -> Option<Tiling> {
-        let method = &self.spec.method;
-        let axes = &self.spec.problem.shape;
-        let tile: Vec<_> = (0..axes.len()).map(|axis| method.tile_of(axis)).collect();
-        let overlap: Vec<_> = (0..axes.len()).map(|axis| method.overlap_of(axis)).collect();
-        match (self.spec.problem.kind, &axes[..]) {
-            (ProblemKind::Matrix, [rows]) => Tiling::blocks(*rows, tile[0], overlap[0]).ok(),
-            _ => Tiling::new(axes, &tile, &overlap).ok(),
-        }
+        self.spec.tiling()
     }
 }
 
