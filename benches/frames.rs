@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use tilescope::app::Explorer;
 use tilescope::picture::Opened;
 use tilescope::run::{
-    Backend, CutLine, Experiment, FieldKind, MapRequest, Measure, ObservationRequest, Planner,
-    ProfileRequest, ReplayRequest, ReplayTarget, Rewinder, RunSpec, SweepSpec, Tuner, TunerEvent,
-    Worker, WorkerRequest, parse_per_axis, parse_subiterations,
+    Backend, CutLine, Experiment, FieldKind, FrequencyRequest, MapRequest, Measure,
+    ObservationRequest, Planner, ProfileRequest, ReplayRequest, ReplayTarget, Rewinder, RunSpec,
+    SweepSpec, Tuner, TunerEvent, Worker, WorkerRequest, parse_per_axis, parse_subiterations,
 };
 use tilescope::solver::{Followed, Kernel};
 
@@ -35,13 +35,14 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let parts: [(&str, fn()); 9] = [
+    let parts: [(&str, fn()); 10] = [
         ("frames", frame_times),
         ("pictures", first_pictures),
         ("drag", drags),
         ("reports", first_reports),
         ("observations", observations),
         ("throughput", throughput),
+        ("frequencies", frequencies),
         ("keyframes", keyframes),
         ("replay", replays),
         ("tuning", tuning),
@@ -324,6 +325,44 @@ fn throughput() {
             "throughput at {side}²: {nothing:.0} cycles/s unobserved, {} with the default panes at 60 Hz, {} with all panes",
             part(default_panes),
             part(all_panes)
+        );
+    }
+}
+
+/// How often the frequencies of another iterate arrive while the run proceeds.
+fn frequencies() {
+    for (shape, field) in [
+        (vec![256, 256], FieldKind::Residual),
+        (vec![256, 256], FieldKind::Error),
+        (vec![1024, 1024], FieldKind::Residual),
+        (vec![64, 64, 64], FieldKind::Residual),
+    ] {
+        let worker = Worker::start(|| {}).expect("threads can be started");
+        let mut run = run(256);
+        run.problem.shape.clone_from(&shape);
+        if shape.len() == 3 {
+            run.method.tile = vec![16];
+        }
+        let mut request = request(1, run);
+        request.observation.profile = None;
+        request.observation.field = field;
+        request.observation.frequencies = Some(FrequencyRequest { most: [1024; 2], slice: None });
+        worker.request(request);
+        let take = || worker.wait(DEADLINE).expect("a report").expect("a valid request");
+        let mut last = None;
+        while last.is_none() {
+            last = take().observation.frequencies.as_ref().map(|found| found.cycle);
+        }
+        let (begin, mut pictures, mut sweeps) = (Instant::now(), 0, 0);
+        while begin.elapsed() < MEASURED {
+            let report = take();
+            let found = report.observation.frequencies.as_ref().map(|found| found.cycle);
+            pictures += u32::from(found != last);
+            (last, sweeps) = (found, report.latest.cycle * report.plan.sweeps_per_cycle());
+        }
+        let rate = f64::from(pictures) / begin.elapsed().as_secs_f64();
+        println!(
+            "frequencies of {field:?} at {shape:?}: {rate:.1} pictures/s while {sweeps} sweeps were made"
         );
     }
 }

@@ -1319,7 +1319,6 @@ fn an_animation_carries_its_run_and_plays() {
 fn what_has_no_frequencies_is_refused_in_a_sentence() {
     let folder = folder();
     for (options, parts) in [
-        ("--shape 8x8x8 --tile 4", &["frequencies cannot be drawn", "1D and 2D grids only"]),
         ("--matrix poisson-16x16 --tile 8 --k 2", &["frequencies cannot be drawn", "no grid"]),
         ("--shape 4096x2048", &["the grid is", "at most 4,194,304 points"]),
     ] {

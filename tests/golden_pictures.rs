@@ -60,7 +60,9 @@ fn residual_figure(theme: Theme, kind: ScaleKind, map: ColourMap, borders: &[f64
         end: 64.0,
         tile_borders_x: borders,
         tile_borders_y: borders,
+        device_borders_y: &[],
         outlines: &[],
+        lines: &[],
     };
     HeatMapFigure {
         title: "Residual after cycle 16",
@@ -109,7 +111,9 @@ fn space_time_with_cycles_to_come() {
         end: rows.into(),
         tile_borders_x: &[],
         tile_borders_y: &[],
+        device_borders_y: &[],
         outlines: &[],
+        lines: &[],
     };
     let svg = HeatMapFigure {
         title: "Change, cycle by cycle",
@@ -320,6 +324,40 @@ fn the_asymptotic_rate_beside_a_curve() {
     let mut view = view(FigureKind::CURVES, 200, [640, 400], Theme::Dark);
     view.asymptotic_rate = true;
     check("asymptotic-rate.png", &drawn(&[32, 32], view));
+}
+
+#[test]
+fn chebyshev_and_conjugate_gradients_beside_a_curve() {
+    let mut view = view(FigureKind::CURVES, 120, [640, 400], Theme::Light);
+    (view.classic, view.over) = (Some(1920), Over::Sweeps);
+    (view.chebyshev, view.conjugate_gradients) = (Some(200), Some(200));
+    check("references.png", &drawn(&[64, 64], view));
+}
+
+#[test]
+fn four_devices_that_exchange_rarely() {
+    let mut run = RunSpec::default();
+    (run.problem.shape, run.method.tile) = (vec![64, 64], vec![16]);
+    (run.method.k, run.method.overlap) = (4.into(), vec![6]);
+    (run.method.simulate_devices, run.method.exchange_every) = (Some(4), Some(8));
+    let svg = |run: &RunSpec, view: &ViewSpec| {
+        let snapshot = snapshot(run, view);
+        let Drawing::Figure(svg) = figure(&[&snapshot], view) else { panic!("no bare map") };
+        svg
+    };
+    let mut map = view(FigureKind::HEAT_MAP, 30, [560, 480], Theme::Dark);
+    map.figure.borders = true;
+    check("devices.png", &svg(&run, &map));
+    let mut profile = view(FigureKind::PROFILE, 30, [560, 320], Theme::Light);
+    profile.cut = Some(CutLine::Column(32));
+    check("devices-profile.png", &svg(&run, &profile));
+    (run.problem.shape, run.method.tile) = (vec![32; 3], vec![8]);
+    (run.method.k, run.method.overlap) = (2.into(), vec![2]);
+    check(
+        "devices-slices.png",
+        &svg(&run, &view(FigureKind::SLICES, 12, [900, 400], Theme::Light)),
+    );
+    check("devices-volume.png", &svg(&run, &view(FigureKind::VOLUME, 12, [480, 400], Theme::Dark)));
 }
 
 #[test]

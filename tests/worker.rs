@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use tilescope::grid::Precision;
 use tilescope::problem;
 use tilescope::run::{
-    Answer, CutLine, Divergence, ExactState, Experiment, FieldKind, MapRequest, MatrixSpec,
-    ObservationRequest, Outcome, Phase, Plan, Planner, ProblemKind, ProfileRequest, Report, Run,
-    RunSpec, SnapshotRequest, StopRule, Worker, WorkerRequest,
+    Answer, CutLine, Divergence, ExactState, Experiment, FieldKind, FrequencyRequest, MapRequest,
+    MatrixSpec, ObservationRequest, Outcome, Phase, Plan, Planner, ProblemKind, ProfileRequest,
+    Report, Run, RunSpec, SnapshotRequest, StopRule, Worker, WorkerRequest,
 };
 use tilescope::solver::{Followed, NormRequest, Quantity};
 
@@ -124,8 +124,10 @@ fn norms(run: &RunSpec, cycles: u64) -> Vec<(f64, f64)> {
 fn frequencies_are_those_of_the_newest_iterate() {
     let _guard = ALONE.read();
     let worker = worker();
-    let observation =
-        ObservationRequest { frequencies: Some([4096; 2]), ..ObservationRequest::default() };
+    let observation = ObservationRequest {
+        frequencies: Some(FrequencyRequest { most: [4096; 2], slice: None }),
+        ..ObservationRequest::default()
+    };
     let wanted = |steps| {
         let observation = observation.clone();
         WorkerRequest { observation, ..paused(1, &small(), steps) }

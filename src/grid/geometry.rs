@@ -227,7 +227,7 @@ pub enum Need {
     Grid1d,
     /// One or two axes: profiles, single points, subiterations inside a tile.
     Grid1dOr2d,
-    /// One or two axes of a grid, and not the rows of a matrix: the frequencies of a field.
+    /// A grid, and not the rows of a matrix: the frequencies of a field.
     SineModes,
     /// Three axes: three slices, and the volume.
     Grid3d,
@@ -253,11 +253,10 @@ impl Need {
             (Self::SineModes, _) if has_rows => {
                 Err("A sparse matrix has no grid, and so no frequencies.")
             }
-            (Self::SineModes, Some(1 | 2)) => Ok(()),
+            (Self::SineModes, Some(_)) => Ok(()),
             (_, None) => Err("The problem has no grid: its points have no positions."),
             (Self::Grid1d, Some(_)) => Err("Only a 1D grid has a space–time diagram."),
             (Self::Grid3d, Some(_)) => Err("Only a 3D grid has three axes to show."),
-            (Self::SineModes, Some(_)) => Err("Frequencies are shown for 1D and 2D grids only."),
             (_, Some(_)) => Err("This is shown for 1D and 2D grids only."),
         }
     }

@@ -64,6 +64,22 @@ impl Condition {
         }
     }
 
+    /// The condition as a reader is told of it: `share of ‖r‖² near tile borders above 90 %`.
+    pub fn in_words(&self) -> String {
+        let (measure, text) = (self.measure, |value: f64| self.measure.text(value));
+        let allowed = match &self.allowed {
+            Allowed::Below(limit) => format!("below {}", text(*limit)),
+            Allowed::Above(limit) => format!("above {}", text(*limit)),
+            Allowed::Within(range) if range.start() == range.end() => {
+                format!("= {}", text(*range.start()))
+            }
+            Allowed::Within(range) => {
+                format!("from {} to {}", text(*range.start()), text(*range.end()))
+            }
+        };
+        format!("{} {allowed}", measure.label)
+    }
+
     /// Whether it is fulfilled; not while the value is not known.
     pub fn is_met(&self, evidence: &Evidence<'_>) -> bool {
         self.measure.value(evidence).is_some_and(|value| self.holds(value))
@@ -98,6 +114,18 @@ mod tests {
         assert!(holds("edge_share < 40 %", 0.39) && !holds("edge_share < 40%", 0.4));
         assert!(holds("cycles = 12", 12.0) && !holds("cycles = 12", 13.0));
         assert!(holds("reduction > 1e3", 2e3) && !holds("reduction > 1e3", 1e3));
+    }
+
+    #[test]
+    fn a_reader_is_told_in_words() {
+        for (text, expected) in [
+            ("edge_share > 90 %", "share of ‖r‖² near tile borders above 90 %"),
+            ("sweep_traffic < 0.05", "values moved per point and sweep below 0.05"),
+            ("staleness = 0", "largest staleness = 0"),
+            ("work_ratio = 1..2.5", "work, relative to Jacobi's iteration from 1× to 2.5×"),
+        ] {
+            assert_eq!(Condition::parse(text).unwrap().in_words(), expected);
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ macro_rules! file {
 }
 
 /// The files, in the order in which they are to be read.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 14] = [
     file!("01-one-sweep.md"),
     file!("02-memory-is-the-price.md"),
     file!("03-frozen-halo.md"),
@@ -27,6 +27,7 @@ const FILES: [(&str, &str); 13] = [
     file!("11-k-for-free.md"),
     file!("12-bigger-than-memory.md"),
     file!("13-matrix.md"),
+    file!("14-several-gpus.md"),
 ];
 
 /// A lesson to begin with: what `tilescope lesson --new` writes.

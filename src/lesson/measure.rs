@@ -2,11 +2,12 @@
 //! shown, or from one that is made to check a claim.
 
 use super::error::Fault;
-use crate::picture::{grouped, percent, rounded};
+use crate::grid::memory::human;
+use crate::picture::{grouped, percent, rounded, seconds};
 use crate::problem::SpectralRadius;
 use crate::problem::matrix::BlockEntries;
 use crate::run::{FieldKind, Observation, Plan, Record, Reductions, Report, Snapshot};
-use crate::solver::Method;
+use crate::solver::{Devices, Exchange, Method};
 use std::fmt;
 
 /// What is known of an iterate and of its run.
@@ -138,6 +139,10 @@ enum Format {
     Number,
     /// A ratio: `1.27×`.
     Factor,
+    /// Bytes, with a prefix: `74.2 kB`.
+    Bytes,
+    /// A time, with a prefix: `3.2 µs`.
+    Seconds,
     /// A spectral radius, with the digits that its distance from 1 takes.
     Radius,
 }
@@ -146,6 +151,8 @@ enum Format {
 pub struct Measure {
     /// The name in lessons.
     pub name: &'static str,
+    /// What it is called in a goal: `share of ‖r‖² near tile borders`.
+    pub label: &'static str,
     /// What it is, in one sentence.
     pub about: &'static str,
     /// What it needs.
@@ -154,14 +161,21 @@ pub struct Measure {
     value: fn(&Evidence<'_>) -> Option<f64>,
 }
 
-const BLANK: Measure =
-    Measure { name: "", about: "", needs: NOTHING, format: Format::Number, value: |_| None };
+const BLANK: Measure = Measure {
+    name: "",
+    label: "",
+    about: "",
+    needs: NOTHING,
+    format: Format::Number,
+    value: |_| None,
+};
 
 impl Measure {
     /// All of them, in the order of the documentation.
     pub const ALL: &'static [Self] = &[
         Self {
             name: "k",
+            label: "k",
             about: "Subiterations of a cycle.",
             format: Format::Count,
             value: |it| Some(it.plan.spec.method.k.to_f64()),
@@ -169,6 +183,7 @@ impl Measure {
         },
         Self {
             name: "tile",
+            label: "tile",
             about: "Points of a tile along x; for a matrix, the rows of a block.",
             format: Format::Count,
             value: |it| Some(it.plan.tiling.x().tile() as f64),
@@ -176,6 +191,7 @@ impl Measure {
         },
         Self {
             name: "overlap",
+            label: "overlap",
             about: "Points that neighbouring tiles share along x; for a matrix, levels.",
             format: Format::Count,
             value: |it| Some(it.plan.tiling.x().overlap() as f64),
@@ -183,6 +199,7 @@ impl Measure {
         },
         Self {
             name: "exact_overlap",
+            label: "overlap of exact cycles",
             about: "The overlap from which on a cycle is exactly k sweeps of Jacobi's iteration, 2(k − 1).",
             format: Format::Count,
             value: |it| it.plan.spec.method.k.finite().map(|k| 2.0 * (k as f64 - 1.0)),
@@ -190,6 +207,7 @@ impl Measure {
         },
         Self {
             name: "points",
+            label: "points",
             about: "Points of the grid; for a matrix, its rows.",
             format: Format::Count,
             value: |it| Some(it.plan.problem.shape.points() as f64),
@@ -197,6 +215,7 @@ impl Measure {
         },
         Self {
             name: "cycles",
+            label: "cycles",
             about: "Cycles made.",
             format: Format::Count,
             value: |it| Some(it.norms.cycle as f64),
@@ -204,6 +223,7 @@ impl Measure {
         },
         Self {
             name: "sweeps",
+            label: "sweeps",
             about: "Sweeps made: k in each cycle.",
             format: Format::Count,
             value: |it| Some(it.sweeps()),
@@ -211,12 +231,14 @@ impl Measure {
         },
         Self {
             name: "reduction",
+            label: "‖r‖ / ‖r₀‖",
             about: "The residual relative to that of the initial guess, ‖r‖₂ / ‖r₀‖₂.",
             value: |it| it.reduction(),
             ..BLANK
         },
         Self {
             name: "error_left",
+            label: "error left",
             about: "The error relative to that of the initial guess, ‖u − u*‖₂ / ‖u₀ − u*‖₂.",
             needs: Needs { error: true, ..NOTHING },
             format: Format::Percent,
@@ -224,6 +246,7 @@ impl Measure {
         },
         Self {
             name: "edge_share",
+            label: "share of ‖r‖² near tile borders",
             about: "The share of ‖r‖₂² within two points of a tile border.",
             format: Format::Percent,
             value: |it| Some(it.observation.edge.residual),
@@ -231,6 +254,7 @@ impl Measure {
         },
         Self {
             name: "edge_area",
+            label: "share of the points near tile borders",
             about: "The share of the points within two points of a tile border.",
             format: Format::Percent,
             value: |it| Some(it.observation.edge.points),
@@ -238,6 +262,7 @@ impl Measure {
         },
         Self {
             name: "edge_contrast",
+            label: "r² near tile borders, relative to its mean",
             about: "The mean of r² within two points of a tile border over its mean on the whole grid; 1 where no line shows.",
             format: Format::Factor,
             value: |it| Some(it.observation.edge.residual / it.observation.edge.points),
@@ -245,6 +270,7 @@ impl Measure {
         },
         Self {
             name: "staleness",
+            label: "largest staleness",
             about: "The largest |u − Jacobi's iterate| of a 2D grid after the same number of sweeps.",
             needs: Needs { staleness: true, ..NOTHING },
             value: |it| {
@@ -255,6 +281,7 @@ impl Measure {
         },
         Self {
             name: "stale_points",
+            label: "stale points",
             about: "The share of the points of a 2D grid that differ from Jacobi's iterate.",
             needs: Needs { staleness: true, ..NOTHING },
             format: Format::Percent,
@@ -266,6 +293,7 @@ impl Measure {
         },
         Self {
             name: "redundant_work",
+            label: "redundant work",
             about: "Point updates computed for each one that is kept.",
             format: Format::Factor,
             value: |it| it.redundancy(),
@@ -273,6 +301,7 @@ impl Measure {
         },
         Self {
             name: "jacobi_sweeps",
+            label: "sweeps of Jacobi's iteration",
             about: "Sweeps of Jacobi's iteration to an equally small residual.",
             needs: Needs { reference: true, ..NOTHING },
             format: Format::Count,
@@ -280,6 +309,7 @@ impl Measure {
         },
         Self {
             name: "sweep_ratio",
+            label: "sweeps, relative to Jacobi's iteration",
             about: "Sweeps of the run over those of Jacobi's iteration to an equally small residual.",
             needs: Needs { reference: true, ..NOTHING },
             format: Format::Factor,
@@ -287,6 +317,7 @@ impl Measure {
         },
         Self {
             name: "work_ratio",
+            label: "work, relative to Jacobi's iteration",
             about: "Point updates that the run computes, redundant ones included, over those of Jacobi's iteration to an equally small residual.",
             needs: Needs { reference: true, ..NOTHING },
             format: Format::Factor,
@@ -294,24 +325,28 @@ impl Measure {
         },
         Self {
             name: "cycle_traffic",
+            label: "values moved per point and cycle",
             about: "Values that a cycle moves between slow and fast memory for each point: every tile reads its iterate with its halo and its right-hand side, and every point is written once. For a method that streams, it is counted.",
             value: cycle_traffic,
             ..BLANK
         },
         Self {
             name: "sweep_traffic",
+            label: "values moved per point and sweep",
             about: "The same for each sweep.",
             value: |it| Some(cycle_traffic(it)? / it.plan.sweeps_per_cycle() as f64),
             ..BLANK
         },
         Self {
             name: "dominance",
+            label: "Σ|w|, relative to the diagonal",
             about: "The largest Σ|a_ij| / |a_ii| of a matrix row, j ≠ i; at most 1 guarantees convergence.",
             value: |it| Some(it.plan.problem.operator.dominance()),
             ..BLANK
         },
         Self {
             name: "spectral_radius",
+            label: "spectral radius",
             about: "The spectral radius ρ of Jacobi's iteration on a grid, which converges where it is below 1.",
             format: Format::Radius,
             value: |it| Some(it.plan.known_radius()?.value),
@@ -319,6 +354,7 @@ impl Measure {
         },
         Self {
             name: "sweeps_per_digit",
+            label: "sweeps per digit",
             about: "Sweeps of Jacobi's iteration on a grid per digit of the residual, asymptotically: ln 10 / −ln ρ.",
             format: Format::Count,
             value: |it| it.plan.known_radius()?.sweeps_per_digit(),
@@ -326,6 +362,7 @@ impl Measure {
         },
         Self {
             name: "cycle_factor",
+            label: "factor of a cycle",
             about: "The asymptotic factor by which a cycle reduces the residual, measured as the mean over the last tenth of the cycles made.",
             format: Format::Radius,
             value: |it| it.cycle_factor(),
@@ -333,6 +370,7 @@ impl Measure {
         },
         Self {
             name: "jacobi_factor",
+            label: "factor of as many sweeps",
             about: "The asymptotic factor by which as many sweeps of Jacobi's iteration on a grid reduce the residual: the spectral radius to the power of k.",
             format: Format::Radius,
             value: |it| {
@@ -343,7 +381,43 @@ impl Measure {
             ..BLANK
         },
         Self {
+            name: "devices",
+            label: "devices",
+            about: "Devices that share the grid.",
+            format: Format::Count,
+            value: |it| Some(it.plan.method.devices().map_or(1, Devices::count) as f64),
+            ..BLANK
+        },
+        Self {
+            name: "exchange_every",
+            label: "cycles between exchanges",
+            about: "Cycles from one exchange between devices to the next.",
+            format: Format::Count,
+            value: |it| Some(it.plan.method.devices()?.exchange_every() as f64),
+            ..BLANK
+        },
+        Self {
+            name: "exchange_bytes",
+            label: "bytes exchanged per cycle",
+            about: "Bytes that devices exchange for each cycle, in all messages.",
+            format: Format::Bytes,
+            value: |it| {
+                let (exchange, devices) = exchange(it)?;
+                Some(exchange.bytes as f64 / devices.exchange_every() as f64)
+            },
+            ..BLANK
+        },
+        Self {
+            name: "exchange_time",
+            label: "time of an exchange",
+            about: "The predicted time of an exchange between devices, by latency and bandwidth of their link.",
+            format: Format::Seconds,
+            value: |it| Some(exchange(it)?.0.seconds),
+            ..BLANK
+        },
+        Self {
             name: "entries_inside",
+            label: "entries inside blocks",
             about: "For a matrix, the share of the off-diagonal entries whose column lies in the block of their row.",
             format: Format::Percent,
             value: |it| {
@@ -378,9 +452,17 @@ impl Measure {
             Format::Percent if value.is_finite() => percent(value),
             Format::Radius => SpectralRadius { value, error: 0.0 }.to_string(),
             Format::Factor => format!("{}×", rounded(value)),
+            Format::Bytes => human(value.round() as u64),
+            Format::Seconds => seconds(value),
             Format::Count | Format::Percent | Format::Number => rounded(value),
         }
     }
+}
+
+/// An exchange between the devices of a run, if it has several.
+fn exchange<'a>(it: &Evidence<'a>) -> Option<(Exchange, &'a Devices)> {
+    let devices = it.plan.method.devices().filter(|devices| devices.count() > 1)?;
+    Some((devices.exchange(&it.plan.problem.shape, it.plan.precision), devices))
 }
 
 /// Values that a cycle reads and writes for each point, as [`Measure::ALL`] says.
@@ -412,6 +494,8 @@ mod tests {
         let names: BTreeSet<_> = Measure::ALL.iter().map(|measure| measure.name).collect();
         assert_eq!(names.len(), Measure::ALL.len());
         assert!(Measure::ALL.iter().all(|measure| measure.about.ends_with('.')));
+        let is_label = |label: &str| !label.is_empty() && !label.contains(['_', '.']);
+        assert!(Measure::ALL.iter().all(|measure| is_label(measure.label)));
         let refused = Measure::named("edge").unwrap_err().to_string();
         assert!(
             refused.contains("no measured value edge; choose from k, tile, overlap"),
@@ -427,5 +511,7 @@ mod tests {
         assert_eq!(text("sweeps", 12345.0), "12,345");
         assert_eq!(text("redundant_work", 1.3061), "1.31×");
         assert_eq!(text("reduction", 9.871e-5), "9.87×10⁻⁵");
+        assert_eq!(text("exchange_bytes", 74_200.0), "74.2 kB");
+        assert_eq!(text("exchange_time", 3.2e-6), "3.20 µs");
     }
 }

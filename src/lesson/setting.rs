@@ -54,6 +54,10 @@ pub enum Control {
     Tile,
     /// That of the height, of a method that streams.
     Height,
+    /// The number of simulated devices.
+    Devices,
+    /// The slider of the cycles from one exchange between devices to the next.
+    ExchangeEvery,
 }
 
 impl Control {
@@ -64,6 +68,8 @@ impl Control {
             Self::Overlap => "Overlap",
             Self::Tile => "Tile",
             Self::Height => "Height",
+            Self::Devices => "Devices",
+            Self::ExchangeEvery => "Exchange every",
         }
     }
 }
@@ -152,6 +158,9 @@ const RUN_KEYS: [(&str, &[&str]); 3] = [
             "kernel",
             "height",
             "memory",
+            "simulate_devices",
+            "exchange_every",
+            "link",
         ],
     ),
     ("stop", &["rule", "tolerance"]),

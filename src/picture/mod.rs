@@ -42,7 +42,7 @@ pub use figures::distance::distance_plot;
 pub use figures::edge_share::edge_share_plot;
 pub use figures::frequencies::{amplitude_label, frequencies_plot};
 pub use figures::height::height_plot;
-pub use figures::inside::OWNED;
+pub use figures::inside::{OWNED, STALE_FRONT, stale_front};
 pub use figures::mean_tile::{inner_points, mean_tile_plot};
 pub use figures::memory_traffic::{ComparedTraffic, compared_traffic, cycle_name};
 pub use figures::names::{distinguish, method_title, problem_title, value_label};

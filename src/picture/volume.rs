@@ -40,6 +40,8 @@ pub struct VolumeLines {
     pub edges: Vec<PictureLine>,
     /// Tile borders on its three front faces.
     pub borders: Vec<PictureLine>,
+    /// Where devices that share the grid meet, on the same faces.
+    pub devices: Vec<PictureLine>,
     /// Where the name of each axis stands, in the middle, beside an edge along it.
     pub names: [[f64; 2]; 3],
 }
@@ -80,9 +82,14 @@ impl Projection {
         [0, 1, 2].map(|k| 0.5 * self.extent[k] + across * self.right[k] + up * self.up[k])
     }
 
-    /// The lines on the outside, with the borders of these tiles, and the names of axes that far from their
-    /// edges, in pixels.
-    pub fn lines(&self, tiling: Option<&Tiling>, apart_from_edge: f64) -> VolumeLines {
+    /// The lines on the outside, with the borders of these tiles, those between devices, which lie before these
+    /// planes, and the names of axes that far from their edges, in pixels.
+    pub fn lines(
+        &self,
+        tiling: Option<&Tiling>,
+        devices: &[usize],
+        apart_from_edge: f64,
+    ) -> VolumeLines {
         let line = |axis: usize, at: [f64; 3]| {
             let (mut start, mut end) = (at, at);
             (start[axis], end[axis]) = (0.0, self.extent[axis]);
@@ -112,15 +119,16 @@ impl Projection {
                 }
             }
         }
+        let across_at = |across: usize, along: usize, at: f64| {
+            let mut place = front;
+            place[across] = at;
+            line(along, place)
+        };
         let tiles = tiling.map_or(&[][..], |tiling| tiling.axes());
         for (across, tiles) in tiles.iter().enumerate() {
             // Borders across this axis run on the faces across the other two.
             for along in [1, 2].map(|by| (across + by) % 3) {
-                let border = |at: f64| {
-                    let mut place = front;
-                    place[across] = at;
-                    line(along, place)
-                };
+                let border = |at: f64| across_at(across, along, at);
                 let [one, next] = [0.0, tiles.tile() as f64].map(border);
                 if apart(one, next) < NEAREST_BORDERS {
                     continue;
@@ -128,6 +136,8 @@ impl Projection {
                 lines.borders.extend(tiles.borders().map(|at| border(at as f64)));
             }
         }
+        let around = |at: &usize| [0, 1].map(|along| across_at(2, along, *at as f64));
+        lines.devices = devices.iter().flat_map(around).collect();
         lines
     }
 }
@@ -441,7 +451,7 @@ mod tests {
             for elevation in [-90.0, -30.0, 0.0, 25.0, 90.0] {
                 let camera = Camera { azimuth, elevation, zoom: 1.0 };
                 let projection = Projection::new(&samples, camera, [60.0, 50.0]);
-                let lines = projection.lines(None, 9.0);
+                let lines = projection.lines(None, &[], 9.0);
                 assert!(lines.edges.len() >= 9, "{}", lines.edges.len());
                 let places: Vec<_> = lines.edges.iter().flatten().copied().collect();
                 let end = |axis: usize, sign: f64| {

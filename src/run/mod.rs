@@ -42,8 +42,8 @@ pub use matrix::MatrixSpec;
 pub use modes::{CycleRate, ModeDamping, ModeError, ModeFactors};
 pub use observe::{
     AccelerationCurve, CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, Frequencies,
-    LONGEST_KEPT, MOST_FREQUENCIES, MOST_VOLUME_SAMPLES, MapRequest, Observation,
-    ObservationRequest, Picture, ProfileRequest, SlicesRequest, VolumeSamples,
+    FrequencyRequest, LONGEST_KEPT, MODE_NAMES, MOST_FREQUENCIES, MOST_VOLUME_SAMPLES, MapRequest,
+    Observation, ObservationRequest, Picture, ProfileRequest, SlicesRequest, VolumeSamples,
 };
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};

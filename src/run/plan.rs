@@ -435,6 +435,19 @@ impl Plan {
         Geometry::new(self.problem.shape, self.tiling.clone()).shown(slice)
     }
 
+    /// Where devices that share the grid meet: each border lies before the plane of that number. None on one device.
+    pub fn device_borders(&self) -> Vec<usize> {
+        let devices = self.method.devices();
+        devices.map_or_else(Vec::new, |devices| devices.shares().borders().collect())
+    }
+
+    /// Those that cross the vertical axis of a map of the grid, or of a slice through it.
+    pub fn device_borders_shown(&self, slice: Option<Slice>) -> Vec<usize> {
+        let last = self.problem.shape.dim() - 1;
+        let crosses = slice.map_or(last == 1, |slice| slice.axes()[1] == last);
+        if crosses { self.device_borders() } else { Vec::new() }
+    }
+
     /// Where it runs; never [`Backend::Auto`].
     pub fn backend(&self) -> Backend {
         match self.place {
@@ -747,6 +760,18 @@ fn check_streaming(spec: &MethodSpec) -> Result<(), PlanError> {
         return Err(value("memory", given(memory.to_string()), allowed));
     }
     Ok(())
+}
+
+impl RunSpec {
+    /// Why devices cannot be simulated with this run, in a few words; `None` where they can.
+    pub fn why_no_devices(&self) -> Option<String> {
+        let mut run = self.clone();
+        (run.method.simulate_devices, run.method.backend) = (Some(1), Backend::Cpu);
+        match check_devices(&run).err()? {
+            PlanError::Value { allowed, .. } => Some(allowed),
+            other => Some(other.to_string()),
+        }
+    }
 }
 
 /// Refuses several devices where nothing is exchanged or computed by sweeps, and what applies only to them.

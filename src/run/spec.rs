@@ -5,7 +5,7 @@ use super::initial_guess::InitialGuess;
 use super::matrix::MatrixSpec;
 use super::toml_message::toml_message;
 use crate::files::{FileError, read_text};
-use crate::grid::{ByteCount, Precision, Shape};
+use crate::grid::{ByteCount, Precision, Shape, Tiling};
 use crate::problem::{Boundary, HotBox, Jump, Stencil};
 pub use crate::solver::MethodName;
 use crate::solver::cuda;
@@ -773,6 +773,17 @@ struct Versioned {
 }
 
 impl RunSpec {
+    /// The tiles; `None` while they are not valid.
+    pub fn tiling(&self) -> Option<Tiling> {
+        let (method, axes) = (&self.method, &self.problem.shape);
+        let tile: Vec<_> = (0..axes.len()).map(|axis| method.tile_of(axis)).collect();
+        let overlap: Vec<_> = (0..axes.len()).map(|axis| method.overlap_of(axis)).collect();
+        match (self.problem.kind, &axes[..]) {
+            (ProblemKind::Matrix, [rows]) => Tiling::blocks(*rows, tile[0], overlap[0]).ok(),
+            _ => Tiling::new(axes, &tile, &overlap).ok(),
+        }
+    }
+
     /// The kernels that go with the problem, the method and the back end.
     pub fn kernels(&self) -> Vec<Kernel> {
         self.kernels_with(&self.method)

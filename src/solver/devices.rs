@@ -5,7 +5,7 @@
 //! after every cycle, the iterates are those of one device, to the last bit.
 
 use super::Method;
-use crate::grid::{AxisTiling, Precision, Shape, Shares, SharesError};
+use crate::grid::{AxisTiling, Precision, Shape, Shares, SharesError, Tiling};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
@@ -102,11 +102,13 @@ impl Devices {
         exchange_every: NonZeroU64,
         link: Link,
     ) -> Result<Self, SharesError> {
-        let axis = method.tiling().and_then(|tiling| tiling.axes().last().cloned());
-        let axis = axis.unwrap_or_else(|| {
-            AxisTiling::bands(shape.planes(), if shape.dim() == 2 { BAND } else { 1 })
-        });
+        let axis = axis_of(method.tiling(), shape);
         Ok(Self { shares: Shares::new(&axis, count)?, exchange_every, link })
+    }
+
+    /// The most devices that can share a grid with these tiles, or, without any, Jacobi's sweeps on it.
+    pub fn most(tiling: Option<&Tiling>, shape: &Shape) -> usize {
+        axis_of(tiling, shape).count()
     }
 
     /// The link by which the time of an exchange is predicted.
@@ -168,10 +170,17 @@ impl Devices {
     }
 }
 
+/// What is shared out: the rows of tiles; without tiles bands of 16 rows in 2D, and planes in 3D.
+fn axis_of(tiling: Option<&Tiling>, shape: &Shape) -> AxisTiling {
+    let of_tiles = tiling.and_then(|tiling| tiling.axes().last().cloned());
+    of_tiles.unwrap_or_else(|| {
+        AxisTiling::bands(shape.planes(), if shape.dim() == 2 { BAND } else { 1 })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::Tiling;
 
     fn devices(count: usize, every: u64) -> (Devices, Shape) {
         let shape = Shape::grid_2d(16_384, 16_384).unwrap();
@@ -217,6 +226,7 @@ mod tests {
         let borders: Vec<_> = shared(&flat, 2).unwrap().shares().borders().collect();
         assert_eq!(borders, [32]);
         assert_eq!(shared(&flat, 6).unwrap_err().rows, 5);
+        assert_eq!(Devices::most(None, &flat), 5);
         let deep = Shape::grid_3d(9, 70, 4).unwrap();
         assert_eq!(shared(&deep, 4).unwrap().count(), 4);
     }

@@ -114,6 +114,13 @@ impl Method {
         Self::Classic.damped(self.omega())
     }
 
+    /// Cycles after which an iterate alone determines what follows: those from one exchange between devices to the next,
+    /// 1 without devices.
+    pub fn cycles_between_exchanges(&self) -> u64 {
+        let rare = self.devices().filter(|devices| devices.have_frozen_halos());
+        rare.map_or(1, Devices::exchange_every)
+    }
+
     /// Its name.
     pub fn name(&self) -> MethodName {
         match self {

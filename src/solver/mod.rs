@@ -32,7 +32,9 @@ mod unavailable;
 
 pub use acceleration::{AcceleratedJacobi, Acceleration, AccelerationError};
 pub use bank_conflicts::BankConflicts;
-pub use cpu::{Followed, Inside, NextCycle, PointUpdate, on_cpu, system_bytes, working_bytes};
+pub use cpu::{
+    BesideOwned, Followed, Inside, NextCycle, PointUpdate, on_cpu, system_bytes, working_bytes,
+};
 pub use devices::{Devices, Exchange, ExchangePath, Link};
 pub use error::SolverError;
 pub use height::{Height, HeightError};

@@ -53,6 +53,8 @@ fn line_is_followed<R: Num>(case: &Case) -> Result<(), TestCaseError> {
             let there = row * part.size[0] + i + 1 - part.computed[0].start;
             prop_assert_eq!(whole.iterate[here].to_bits(), part.iterate[there].to_bits());
             prop_assert_eq!(whole.staleness[here].to_bits(), part.staleness[there].to_bits());
+            let of_part = part.update_at([i + 1 - part.computed[0].start, row], true);
+            prop_assert_eq!(whole.update_at([i + 1, row], true), of_part);
         }
     }
     let [least, most] = whole.iterate_extent;

@@ -2,7 +2,7 @@
 
 use crate::controls::small;
 use crate::driver::Window;
-use eframe::egui::accesskit::Role;
+use eframe::egui::{Key, Modifiers, accesskit::Role};
 use tilescope::run::{Backend, MethodName, RunSpec};
 use tilescope::solver::{Kernel, cuda};
 
@@ -10,6 +10,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("without_a_GPU_the_menu_says_why", without_a_gpu_the_menu_says_why),
     ("a_run_continues_with_other_threads", a_run_continues_with_other_threads),
     ("a_run_that_no_GPU_accepts_runs_on_the_cpu", a_run_that_no_gpu_accepts_runs_on_the_cpu),
+    ("devices_are_simulated_changed_and_left", devices_are_simulated_changed_and_left),
     ("a_run_for_a_GPU_says_why_it_cannot_run_and_runs_on_the_cpu", a_run_for_a_gpu),
 ];
 
@@ -63,6 +64,40 @@ fn a_run_that_no_gpu_accepts_runs_on_the_cpu() {
     assert_eq!(window.messages(), 0);
     let run: RunSpec = window.run_under_way();
     assert_eq!((run.method.backend, run.method.kernel), (Backend::Cpu, Kernel::AUTO));
+}
+
+/// Simulated devices are chosen where the solver runs, stand beside the method, and are named on the map.
+fn devices_are_simulated_changed_and_left() {
+    let mut window = Window::paused(small());
+    window.step(3);
+    assert!(!window.has(Role::SpinButton, "Devices"));
+    window.choose("Runs on", "Simulated devices");
+    window.until_text("device 3");
+    // With an exchange after every cycle they are one device; the run stays at its sweeps.
+    window.until("at the same cycle", |window| window.cycle() == 3);
+    assert_eq!(window.slider("Exchange every"), 1.0);
+    window.set_slider("Exchange every", 8.0);
+    let method = window.run_under_way().method;
+    assert_eq!((method.simulate_devices, method.exchange_every), (Some(4), Some(8)));
+    assert!(window.says("Not Jacobi at any overlap"));
+    // Larger tiles leave fewer rows to share.
+    window.set_slider("Tile", 32.0);
+    window.until("two", |window| window.says("device 1") && !window.says("device 2"));
+    assert_eq!(window.messages(), 0);
+    window.button("One");
+    window.until("left", |window| !window.says("device 1"));
+    let method = window.run_under_way().method;
+    assert_eq!((method.simulate_devices, method.exchange_every), (None, None));
+    // By key, and by the choice of a back end.
+    window.harness.key_press_modifiers(Modifiers::SHIFT, Key::D);
+    window.until_text("device 1");
+    window.choose("Runs on", "CPU");
+    window.until("left", |window| !window.says("device 1"));
+    // Systems of a 1D batch are independent.
+    window.key(Key::E);
+    window.key(Key::Num3);
+    let (is_enabled, _) = window.entry("Runs on", "Simulated devices");
+    assert!(!is_enabled);
 }
 
 /// A GPU run, opened on a machine that may have no GPU.

@@ -1,7 +1,7 @@
 //! Lessons: a reader goes through one, answers, reaches a goal, and gets the own run back.
 
 use crate::driver::{USUAL, Window};
-use eframe::egui::{Key, Modifiers, accesskit::Role};
+use eframe::egui::{Key, Modifiers, Theme, accesskit::Role, vec2};
 use std::fs;
 use tilescope::app::SettingsFile;
 use tilescope::lesson::{Lesson, TEMPLATE, lessons};
@@ -13,11 +13,18 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_goal_is_reached_by_the_slider_or_shown", a_goal_is_reached_by_the_slider_or_shown),
     ("every_step_fits_beside_the_map", every_step_fits_beside_the_map),
     ("every_step_fits_in_a_presentation", every_step_fits_in_a_presentation),
+    ("a_presentation_is_read_from_the_last_row", a_presentation_is_read_from_the_last_row),
     ("a_dropped_lesson_begins_and_names_its_errors", a_dropped_lesson_begins),
     ("a_lesson_is_among_the_recent_files", a_lesson_is_among_the_recent_files),
     ("lessons_that_were_read_are_remembered", lessons_that_were_read_are_remembered),
     ("before_and_after_are_a_wipe", before_and_after_are_a_wipe),
 ];
+
+/// Where the panel of a lesson ends, in points.
+const PANEL: f32 = 330.0;
+
+/// What stands for a value that is not known.
+const UNKNOWN: char = '–';
 
 /// Opens the list of lessons, and begins one.
 pub fn begin(window: &mut Window, title: &str) {
@@ -86,7 +93,7 @@ fn a_goal_is_reached_by_the_slider_or_shown() {
     begin(&mut window, title("frozen-halo"));
     window.key(Key::PageDown);
     window.key(Key::PageDown);
-    window.until_text("Goal: edge_share > 90 %");
+    window.until_text("Goal: share of ‖r‖² near tile borders above 90 %");
     assert!(!window.says("Reached."));
     // Before the run has come to the place of the step, too.
     window.set_slider("k", 64.0);
@@ -115,6 +122,12 @@ fn walk(window: &mut Window, look: impl Fn(&mut Window, &Lesson, usize)) {
             }
             window.frames(2);
             window.until_text(&format!("{} of {}", index + 1, lesson.steps.len()));
+            // Values that are not known yet are dashes, which take less room.
+            window.until("all values known", |window| {
+                let texts = window.painted();
+                let in_panel = texts.iter().filter(|text| text.rect.right() <= PANEL);
+                in_panel.into_iter().all(|text| !text.text.contains(UNKNOWN))
+            });
             look(window, lesson, index);
             window.key(Key::PageDown);
         }
@@ -126,10 +139,16 @@ fn every_step_fits_beside_the_map() {
     let mut window = Window::new();
     walk(&mut window, |window, lesson, step| {
         let end = window.rect(Role::Button, "Back").top();
-        // The last control of tiles, and of a method that streams.
-        let tile = window.has(Role::Slider, "Tile");
-        let last = if tile { (Role::Slider, "Tile") } else { (Role::CheckBox, "Auto height") };
-        let last = window.rect(last.0, last.1).bottom();
+        // The last controls: of tiles, of a method that streams, and of several devices.
+        let last = [
+            (Role::Slider, "Tile"),
+            (Role::CheckBox, "Auto height"),
+            (Role::SpinButton, "Devices"),
+            (Role::Slider, "Exchange every"),
+        ];
+        let there = last.into_iter().filter(|(role, name)| window.has(*role, name));
+        let last = there.map(|(role, name)| window.rect(role, name).bottom()).reduce(f32::max);
+        let last = last.expect("a control");
         assert!(last <= end, "{}, step {}: {last} > {end}", lesson.name, step + 1);
     });
 }
@@ -147,6 +166,26 @@ fn every_step_fits_in_a_presentation() {
         let below: Vec<_> = below.map(|text| text.text.as_str()).collect();
         assert!(below.is_empty(), "{}, step {}: {below:?}", lesson.name, step + 1);
     });
+}
+
+/// From eight times the height of a picture, capitals of a fiftieth of it are read (a rule of those who build lecture
+/// halls). Inter's are 0.727 of the font size, and a line of it 1.21.
+fn a_presentation_is_read_from_the_last_row() {
+    for size in [USUAL, vec2(1920.0, 1080.0)] {
+        let mut window = Window::sized(size, Theme::Dark, None);
+        window.key(Key::F9);
+        window.frames(4);
+        begin(&mut window, title("frozen-halo"));
+        window.key(Key::PageDown);
+        window.frames(4);
+        let choice =
+            lessons()[2].steps[1].prediction.as_ref().expect("a question").choices[2].text(None);
+        let zoom = window.harness.ctx.zoom_factor();
+        let lines = window.painted().into_iter().filter(|text| text.text == choice);
+        let line = lines.map(|text| text.rect.height()).reduce(f32::min).expect("the choice");
+        let capitals = 0.727 / 1.21 * line * zoom;
+        assert!(capitals >= size.y / 50.0, "{size}: {capitals} pixels");
+    }
 }
 
 fn a_dropped_lesson_begins() {

@@ -2,7 +2,7 @@
 
 use crate::controls::small;
 use crate::driver::Window;
-use eframe::egui::{Key, Rect, accesskit::Role};
+use eframe::egui::{Key, Modifiers, Rect, accesskit::Role};
 use tilescope::grid::ByteCount;
 use tilescope::picture;
 use tilescope::run::{MatrixSpec, MethodName, ProblemKind, RunSpec};
@@ -16,6 +16,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("the_memory_traffic_of_a_cycle_is_a_pane", the_memory_traffic_is_a_pane),
     ("planes_that_visit_fast_memory_are_panes", planes_are_panes),
     ("frequencies_and_the_damping_of_modes_are_panes", frequencies_and_damping),
+    ("reference_curves_have_keys", reference_curves_have_keys),
     ("three_slices_move_each_other_and_the_volume_turns", slices_and_volume),
     ("the_entries_of_a_matrix_are_seen_and_a_row_is_listed", entries_of_a_matrix),
 ];
@@ -108,6 +109,23 @@ fn frequencies_and_damping() {
     window.until_text("Cycle 10: p half waves across");
     view(&mut window, Role::CheckBox, "Damping by mode");
     window.until_text("a cycle, measured");
+}
+
+fn reference_curves_have_keys() {
+    let mut window = Window::paused(small());
+    window.step(10);
+    let keys = [
+        (Modifiers::SHIFT, "Chebyshev"),
+        (Modifiers::COMMAND, "conjugate gradients"),
+        (Modifiers::COMMAND | Modifiers::SHIFT, "sweeps a digit"),
+    ];
+    for (modifiers, name) in keys {
+        assert!(!window.says(name), "{name}");
+        window.harness.key_press_modifiers(modifiers, Key::J);
+        window.until_text(name);
+        window.harness.key_press_modifiers(modifiers, Key::J);
+        window.until("hidden again", |window| !window.says(name));
+    }
 }
 
 /// Drags the curves to the left edge of the heat map, and returns their new position.

@@ -1,12 +1,14 @@
 //! Actions that are written out one by one.
 
 use crate::app::actions::action::{
-    Action, BLANK, changed_view, command, command_shift, plain, shift,
+    Action, ActionContext, BLANK, changed_view, command, command_shift, plain, shift,
 };
 use crate::app::state::command::Command;
+use crate::app::state::devices;
 use crate::app::state::lesson::LessonOrder;
 use crate::app::state::scale::Scale;
 use crate::run::{InitialGuess, ProblemKind, RunSpec};
+use crate::solver::Acceleration;
 use eframe::egui::Key;
 
 pub const RUN: Action = Action {
@@ -15,6 +17,23 @@ pub const RUN: Action = Action {
     about: "Start the run, or pause it.",
     keys: &[plain(Key::Space)],
     command: |it, _| it.can_continue().then_some(Command::Run(!it.session.running)),
+    ..BLANK
+};
+
+pub const SIMULATED_DEVICES: Action = Action {
+    group: "Run",
+    name: "Simulated devices",
+    about: "Share the grid out over four simulated devices, or leave it to one.",
+    keys: &[shift(Key::D)],
+    command: |it, _| {
+        let mut spec = RunSpec::clone(&it.session.spec);
+        match spec.method.simulate_devices {
+            Some(_) => devices::leave(&mut spec.method),
+            None if spec.why_no_devices().is_some() => return None,
+            None => devices::begin(&mut spec),
+        }
+        Some(Command::Change(spec))
+    },
     ..BLANK
 };
 
@@ -271,6 +290,39 @@ pub const CLASSIC: Action = Action {
     keys: &[plain(Key::J)],
     command: |it, _| changed_view(it, |view| view.reference = !view.reference),
     ..BLANK
+};
+
+pub const CHEBYSHEV: Action = Action {
+    name: "Chebyshev as reference",
+    about: "Run Chebyshev-accelerated Jacobi on the same system in the background, as a reference.",
+    keys: &[shift(Key::J)],
+    command: |it, _| toggled(it, Acceleration::Chebyshev),
+    ..CLASSIC
+};
+
+pub const CONJUGATE_GRADIENTS: Action = Action {
+    name: "Conjugate gradients as reference",
+    about: "Run conjugate gradients on the same system in the background, as a reference.",
+    keys: &[command(Key::J)],
+    command: |it, _| toggled(it, Acceleration::ConjugateGradients),
+    ..CLASSIC
+};
+
+/// Shows a reference curve beside that of classic Jacobi, or hides it.
+fn toggled(it: &ActionContext<'_>, acceleration: Acceleration) -> Option<Command> {
+    changed_view(it, |view| {
+        if !view.accelerations.remove(&acceleration) {
+            view.accelerations.insert(acceleration);
+        }
+    })
+}
+
+pub const ASYMPTOTIC_RATE: Action = Action {
+    name: "Asymptotic rate",
+    about: "Draw the line of the factor that every cycle leaves of the error in the end, through the last point of the curve, and say how many sweeps a digit takes. By theory where a cycle is so many sweeps of Jacobi's iteration, else measured.",
+    keys: &[command_shift(Key::J)],
+    command: |it, _| changed_view(it, |view| view.asymptotic_rate = !view.asymptotic_rate),
+    ..CLASSIC
 };
 
 pub const THEME: Action = Action {

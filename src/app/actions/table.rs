@@ -22,7 +22,7 @@ pub struct ActionTable {
 impl ActionTable {
     /// The table, with the actions of panes.
     pub fn new(panes: impl Iterator<Item = Action>) -> Self {
-        let mut all = vec![RUN, STEP, RESET, UNDO, REDO];
+        let mut all = vec![RUN, STEP, RESET, SIMULATED_DEVICES, UNDO, REDO];
         all.extend([
             FORWARD_10,
             FORWARD_100,
@@ -42,7 +42,7 @@ impl ActionTable {
         all.extend([BORDERS, WHOLE_GRID, PROBE]);
         all.extend(members::colouring());
         all.extend(members::cuts());
-        all.push(CLASSIC);
+        all.extend([CLASSIC, CHEBYSHEV, CONJUGATE_GRADIENTS, ASYMPTOTIC_RATE]);
         all.extend(members::curves());
         all.extend(panes);
         all.extend([

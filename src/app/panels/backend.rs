@@ -1,5 +1,6 @@
 //! The device of the solver, and why others are not available.
 
+use crate::app::state::devices;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{explained, named, typed};
 use crate::app::widgets::rows::row;
@@ -7,7 +8,7 @@ use crate::grid::Tiling;
 use crate::problem::Stencil;
 use crate::run::host::aside;
 use crate::run::{
-    BLOCK_SIZES, Backend, MOST_SWEEPS, MOST_THREADS, MethodName, MethodSpec, ProblemKind,
+    BLOCK_SIZES, Backend, MOST_SWEEPS, MOST_THREADS, MethodName, MethodSpec, ProblemKind, RunSpec,
 };
 use crate::solver::cuda::{self, Unavailable};
 use crate::solver::{Kernel, Method, Spectral};
@@ -49,24 +50,35 @@ impl Backends {
             };
             let combo = ComboBox::from_id_salt("backend").width(WIDTH).selected_text(name);
             let response = combo.show_ui(ui, |ui| {
-                let entry = ui.selectable_value(&mut method.backend, Backend::Auto, "Auto");
-                explained(entry, self.auto(session));
-                let entry = ui.selectable_value(&mut method.backend, Backend::Cpu, "CPU");
-                explained(entry, "The CPU cores of this machine.");
+                let is_one = method.simulate_devices.is_none();
+                for (backend, text, about) in [
+                    (Backend::Auto, "Auto", self.auto(session)),
+                    (Backend::Cpu, "CPU", "The CPU cores of this machine.".to_owned()),
+                ] {
+                    let is_chosen = is_one && method.backend == backend;
+                    let entry = ui.add(Button::selectable(is_chosen, text));
+                    if explained(entry, about).clicked() {
+                        method.backend = backend;
+                        devices::leave(method);
+                    }
+                }
+                simulated(ui, session, method);
                 let problem = &session.spec.problem;
                 let can_share = problem.shape.len() > 1 && problem.kind != ProblemKind::Matrix;
-                for (text, devices) in self.cuda(can_share) {
-                    let is_chosen = method.backend == Backend::Cuda
-                        && devices.as_ref() == Some(&method.devices);
+                for (text, ordinals) in self.cuda(can_share) {
+                    let is_chosen = is_one
+                        && method.backend == Backend::Cuda
+                        && ordinals.as_ref() == Some(&method.devices);
                     let button = Button::selectable(is_chosen, text);
-                    let about = match &devices {
-                        Some(devices) if devices.len() > 1 => "GPUs that share the grid.",
+                    let about = match &ordinals {
+                        Some(ordinals) if ordinals.len() > 1 => "GPUs that share the grid.",
                         Some(_) => "An NVIDIA GPU.",
                         None => "Needs an NVIDIA GPU and its driver.",
                     };
-                    let response = explained(ui.add_enabled(devices.is_some(), button), about);
-                    if let Some(devices) = devices.filter(|_| response.clicked()) {
-                        (method.backend, method.devices) = (Backend::Cuda, devices);
+                    let response = explained(ui.add_enabled(ordinals.is_some(), button), about);
+                    if let Some(ordinals) = ordinals.filter(|_| response.clicked()) {
+                        devices::leave(method);
+                        (method.backend, method.devices) = (Backend::Cuda, ordinals);
                     }
                 }
             });
@@ -123,6 +135,23 @@ impl Backends {
             }
             Some(Err(why)) => vec![(format!("CUDA: {why}"), None)],
         }
+    }
+}
+
+/// The entry that shares the grid out over simulated devices, or why there is none.
+fn simulated(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
+    let mut run = RunSpec { method: method.clone(), ..RunSpec::clone(&session.spec) };
+    let why = run.why_no_devices();
+    let is_chosen = method.simulate_devices.is_some();
+    let entry = Button::selectable(is_chosen, "Simulated devices");
+    let about = match &why {
+        None => "Several devices that share the grid, simulated on the CPU: their number, and how often they exchange, then stand beside the method.".to_owned(),
+        Some(why) => format!("Not with this run: {why}."),
+    };
+    let entry = explained(ui.add_enabled(why.is_none(), entry), about);
+    if entry.clicked() && !is_chosen {
+        devices::begin(&mut run);
+        *method = run.method;
     }
 }
 

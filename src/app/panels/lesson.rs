@@ -23,6 +23,10 @@ pub const WIDTH: f32 = 316.0;
 const TEXT: f32 = 15.0;
 const TITLE: f32 = 19.0;
 
+/// Size of the text in a presentation: from eight times the height of the picture one reads capitals that are a fiftieth
+/// of it.
+const TEXT_PRESENTED: f32 = 16.5;
+
 /// Height of the buttons below, and of a choice, in points.
 const BUTTON: f32 = 30.0;
 
@@ -49,6 +53,8 @@ pub fn ui(
     );
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 8.0;
+        let size = if presenting { TEXT_PRESENTED } else { TEXT };
+        ui.style_mut().text_styles.insert(TextStyle::Body, FontId::proportional(size));
         let title = RichText::new(&step.title).heading().size(TITLE);
         ui.add(Label::new(title).wrap());
         for text in &step.text {
@@ -61,6 +67,7 @@ pub fn ui(
             this_goal(ui, goal, progress.is_reached(), evidence, commands);
         }
         if !presenting {
+            ui.reset_style();
             ui.add_space(theme::GAP);
             let setting = progress.lesson.setting(progress.step);
             let highlight = setting.and_then(|(_, setting)| setting.highlight);
@@ -121,7 +128,7 @@ fn question(
     paragraph(ui, &prediction.question, evidence);
     for (index, text) in prediction.choices.iter().enumerate() {
         let is_right = choice.is_some() && index == prediction.right;
-        let button = Button::new(RichText::new(text.text(evidence)).size(TEXT))
+        let button = Button::new(RichText::new(text.text(evidence)).size(text_size(ui)))
             .wrap()
             .selected(is_right)
             .min_size(egui::vec2(ui.available_width(), BUTTON));
@@ -133,7 +140,7 @@ fn question(
     }
     let Some(choice) = choice else { return };
     let verdict = if choice == prediction.right { "Right." } else { "Not this time." };
-    let font = FontId::new(TEXT, heading_family(ui));
+    let font = FontId::new(text_size(ui), heading_family(ui));
     ui.label(RichText::new(verdict).font(font));
     for text in &prediction.answer {
         paragraph(ui, text, evidence);
@@ -150,15 +157,16 @@ fn this_goal(
 ) {
     let measure = goal.condition.measure;
     let value = evidence.and_then(|evidence| measure.value(evidence));
-    let now = value.map_or_else(String::new, |value| format!("   now {}", measure.text(value)));
+    let now = value.map_or_else(String::new, |value| format!("; now {}", measure.text(value)));
     ui.add_space(2.0);
-    ui.horizontal_wrapped(|ui| {
-        let goal = format!("Goal: {}{now}", goal.condition);
-        ui.label(RichText::new(goal).size(TEXT)).on_hover_text(measure.about);
-    });
+    let text = format!("Goal: {}{now}.", goal.condition.in_words());
+    let colour = ui.visuals().text_color();
+    let mut job = LayoutJob::default();
+    append(&mut job, ui, &Piece::Plain(text), evidence, colour);
+    ui.add(Label::new(job).wrap()).on_hover_text(measure.about);
     ui.horizontal(|ui| {
         if is_reached {
-            let font = FontId::new(TEXT, heading_family(ui));
+            let font = FontId::new(text_size(ui), heading_family(ui));
             ui.label(RichText::new("Reached.").font(font).color(theme::curve(ui, 0)));
             return;
         }
@@ -192,7 +200,7 @@ fn append(
         Piece::Code(_) => FontFamily::Monospace,
     };
     for (index, part) in with_subscripts(&piece.text(evidence)).into_iter().enumerate() {
-        let size = if index % 2 == 0 { TEXT } else { TEXT * SUBSCRIPT_SIZE as f32 };
+        let size = text_size(ui) * if index % 2 == 0 { 1.0 } else { SUBSCRIPT_SIZE as f32 };
         let format = TextFormat {
             valign: Align::BOTTOM,
             italics: matches!(piece, Piece::Emphasis(_)),
@@ -200,6 +208,11 @@ fn append(
         };
         job.append(part, 0.0, format);
     }
+}
+
+/// The size of the text.
+fn text_size(ui: &Ui) -> f32 {
+    TextStyle::Body.resolve(ui.style()).size
 }
 
 /// The semi-bold font.

@@ -45,7 +45,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     let method = &mut spec.method;
     iteration(ui, method, is_matrix);
     let mut grabbed = controls(ui, &mut spec, None);
-    if several_devices::ui(ui, &mut spec.method) {
+    if several_devices::ui(ui, &mut spec, None) {
         grabbed = Some(Vec::new());
     }
     let (method, axes) = (&mut spec.method, session.spec.problem.shape.len());
@@ -104,7 +104,11 @@ pub fn lesson_sliders(
     commands: &mut Vec<Command>,
 ) {
     let mut spec = RunSpec::clone(&session.spec);
-    commands.extend(controls(ui, &mut spec, highlight).map(Command::BeginDrag));
+    let mut grabbed = controls(ui, &mut spec, highlight);
+    if several_devices::ui(ui, &mut spec, highlight) {
+        grabbed = Some(Vec::new());
+    }
+    commands.extend(grabbed.map(Command::BeginDrag));
     if spec != *session.spec {
         commands.push(Command::Change(spec));
     }

@@ -173,14 +173,23 @@ fn more_references(ui: &mut Ui, view: &mut ViewSettings) {
                     false => _ = chosen.remove(&acceleration),
                 }
             }
-            explained(response, acceleration.about());
+            let action = match acceleration {
+                Acceleration::Chebyshev => actions::CHEBYSHEV,
+                Acceleration::ConjugateGradients => actions::CONJUGATE_GRADIENTS,
+            };
+            explained(response, format!("{} {}", acceleration.about(), key_of(action, ui)));
         }
         ui.separator();
-        let about = "The line of the factor that every cycle leaves of the error in the end, through the last point of the curve, and how many sweeps a digit takes. By theory where a cycle is so many sweeps of Jacobi's iteration, else measured.";
-        explained(ui.checkbox(&mut view.asymptotic_rate, "Asymptotic rate"), about);
+        let response = ui.checkbox(&mut view.asymptotic_rate, "Asymptotic rate");
+        explained(response, actions::ASYMPTOTIC_RATE.tooltip(ui.ctx()));
     });
     let about = "More reference curves: the same system solved by faster methods, whose sweeps cost about as much.";
     named(response, "More references").on_hover_text(about);
+}
+
+/// The key of an action, for a tooltip that says more than the action's own.
+fn key_of(action: actions::Action, ui: &Ui) -> String {
+    format!("({})", action.key(ui.ctx()))
 }
 
 fn capitalized(label: &str) -> String {

@@ -10,7 +10,9 @@ use crate::grid::Need;
 use crate::picture::{
     FigureKind, Range, Scale, amplitude_label, frequencies_plot, grouped, number,
 };
-use crate::run::{Frequencies, MOST_FREQUENCIES, ObservationRequest, Plan, Report};
+use crate::run::{
+    Frequencies, FrequencyRequest, MODE_NAMES, MOST_FREQUENCIES, ObservationRequest, Plan, Report,
+};
 use eframe::egui::{Id, Label, Rect, RichText, Ui, UiBuilder, pos2, vec2};
 use std::sync::Arc;
 
@@ -36,7 +38,7 @@ impl PaneType for FrequenciesPane {
     }
 
     fn about(&self) -> &'static str {
-        "The sine transform of the field: how large each mode in it is, from smooth waves at the upper left to zigzags at the lower right; in 1D a curve."
+        "The sine transform of the field: how large each mode in it is, from smooth waves at the upper left to zigzags at the lower right; in 1D a curve, in 3D a slice of all modes, which the slice of the map chooses."
     }
 
     fn slot(&self) -> Slot {
@@ -51,8 +53,9 @@ impl PaneType for FrequenciesPane {
         Some(FigureKind::FREQUENCIES)
     }
 
-    fn request(&self, _: &Session, request: &mut ObservationRequest) {
-        request.frequencies = Some([MOST; 2]);
+    fn request(&self, session: &Session, request: &mut ObservationRequest) {
+        let slice = session.view.slice;
+        request.frequencies = Some(FrequencyRequest { most: [MOST; 2], slice });
     }
 
     fn need(&self) -> Need {
@@ -109,7 +112,7 @@ fn found(ui: &Ui, report: &Report) -> Option<Arc<Frequencies>> {
     }
 }
 
-/// In 2D: a map over the half waves along both axes.
+/// In 2D and of a slice: a map over the half waves along both axes.
 fn map(
     ui: &mut Ui,
     PanePicture { cells, range }: &mut PanePicture,
@@ -136,14 +139,16 @@ fn map(
             stretched: false,
         },
     );
+    let [across, down] = found.axes().map(|axis| MODE_NAMES[axis]);
+    let slice = found.slice_name().map_or_else(String::new, |name| format!(", {name}"));
     let text = match shown.hover {
         Some(at) => {
             let value = amplitudes.values[at[1] * amplitudes.size[0] + at[0]];
-            let [p, q] = [0, 1].map(|axis| half_waves(found, axis, at[axis]));
-            format!("p {p}, q {q}: {}", number(value.into()))
+            let [i, j] = [0, 1].map(|axis| half_waves(found, axis, at[axis]));
+            format!("{across} {i}, {down} {j}{slice}: {}", number(value.into()))
         }
         None => format!(
-            "Cycle {}: p half waves across, q down, from 1 at the upper left.",
+            "Cycle {}{slice}: {across} half waves across, {down} down, from 1 at the upper left.",
             grouped(found.cycle)
         ),
     };

@@ -242,7 +242,12 @@ fn description(ui: &Ui, profiles: &[ProfileCurve<'_>], log: bool, plan: &Plan) -
         (false, false) => "relative to the largest magnitude".to_owned(),
     };
     let places = line.borders(shape, &plan.tiling);
-    let marks = vec![VerticalLines { places, colour: theme::of_figures(ui).borders() }];
+    let devices = line.device_borders(shape, &plan.device_borders());
+    let theme = theme::of_figures(ui);
+    let marks = vec![
+        VerticalLines { places, colour: theme.borders() },
+        VerticalLines { places: devices, colour: theme.reference() },
+    ];
     profile_plot(series.collect(), marks, &line.axis_label(), &value, scale)
 }
 

@@ -7,6 +7,7 @@ use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::RangeMode;
 use crate::app::widgets::colour_bar::{self, Bar};
+use crate::app::widgets::device_border;
 use crate::grid::{INDEX_NAMES, Need, Shape, Slice};
 use crate::picture::{
     self, ColourMap, End, FigureKind, Range, Scale, number, shown_values, value_label,
@@ -189,7 +190,7 @@ impl Textures {
         moved
     }
 
-    /// Draws a slice with its name and its tile borders.
+    /// Draws a slice with its name, its tile borders, and the borders between devices.
     fn draw(&self, ui: &Ui, rect: Rect, which: usize, of: &Samples, plan: &Plan, borders: bool) {
         let painter = ui.painter();
         if let Some(texture) = self.handles.get(which) {
@@ -201,12 +202,16 @@ impl Textures {
         let font = TextStyle::Small.resolve(ui.style());
         let at = rect.left_top() - vec2(0.0, 4.0);
         painter.text(at, Align2::LEFT_BOTTOM, name, font, ui.visuals().text_color());
+        let each = rect.width() / of.columns.end as f32;
+        for border in plan.device_borders_shown(of.slice) {
+            let y = rect.top() + border as f32 * each;
+            device_border::paint(painter, [pos2(rect.left(), y), pos2(rect.right(), y)]);
+        }
         if !borders {
             return;
         }
         let shown = plan.shown(of.slice);
         let stroke = Stroke::new(1.0, Color32::from_white_alpha(90));
-        let each = rect.width() / of.columns.end as f32;
         for (axis, tiles) in shown.tiling().axes().iter().enumerate() {
             if tiles.tile() as f32 * each < NEAREST_BORDERS {
                 continue;

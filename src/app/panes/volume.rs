@@ -7,6 +7,7 @@ use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::RangeMode;
 use crate::app::widgets::colour_bar::{self, Bar};
+use crate::app::widgets::device_border;
 use crate::grid::{INDEX_NAMES, Need};
 use crate::picture::{
     Camera, ColourMap, FigureKind, PictureLine, Projection, Range, Scale, Volume, shown_values,
@@ -165,8 +166,12 @@ impl VolumePicture {
         let projection = Projection::new(samples, camera, seen);
         let font = TextStyle::Body.resolve(ui.style());
         let tiling = session.view.borders.then_some(&plan.tiling);
-        let lines = projection.lines(tiling, f64::from(font.size));
+        let lines = projection.lines(tiling, &plan.device_borders(), f64::from(font.size));
         draw_lines(&painter, area, &lines.borders, Color32::from_white_alpha(80));
+        for line in lines.devices {
+            let places = line.map(|[x, y]| area.min + vec2(x as f32, y as f32));
+            device_border::paint(&painter, places);
+        }
         draw_lines(&painter, area, &lines.edges, ui.visuals().weak_text_color());
         // Names stand outside the box, which in a narrow pane is beside the area.
         let names = painter.with_clip_rect(area.expand(font.size));

@@ -4,6 +4,7 @@ pub mod address;
 pub mod command;
 pub mod compare;
 pub mod compared;
+pub mod devices;
 pub mod drag;
 pub mod experiments;
 pub mod kept_range;

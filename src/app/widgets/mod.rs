@@ -5,6 +5,7 @@ pub mod cell_values;
 pub mod cells;
 pub mod colour_bar;
 pub mod cut_line;
+pub mod device_border;
 pub mod icon;
 pub mod labels;
 pub mod legend;

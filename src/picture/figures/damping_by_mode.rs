@@ -115,7 +115,11 @@ pub fn damping_plot(damping: &ModeDamping, dim: usize, theme: Theme) -> Plot {
     ];
     // A cycle of one sweep is a sweep.
     if damping.sweeps != Some(1) {
-        series.push(measured("a cycle", points(|mode| Some(mode.measured_cycle)), of_cycle));
+        let name = match damping.cycles {
+            1 => "a cycle".to_owned(),
+            cycles => counted(cycles, "cycle"),
+        };
+        series.push(measured(&name, points(|mode| Some(mode.measured_cycle)), of_cycle));
     }
     if let Some(sweeps) = damping.sweeps.filter(|sweeps| *sweeps > 1) {
         let name = counted(sweeps, "sweep");

@@ -14,8 +14,13 @@ use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
 use crate::run::{
-    self, CsvTable, FieldKind, Frequencies, MOST_FREQUENCIES, Snapshot, SnapshotRequest,
+    self, CsvTable, FieldKind, Frequencies, FrequencyRequest, MOST_FREQUENCIES, Snapshot,
+    SnapshotRequest,
 };
+
+/// What is written along the modes of each axis.
+const HALF_WAVES: [&str; 3] =
+    ["p: half waves along x", "q: half waves along y", "r: half waves along z"];
 
 /// The amplitudes of the modes of a field: in 2D a map, in 1D a curve.
 struct FrequenciesFigure;
@@ -35,7 +40,7 @@ impl FigureType for FrequenciesFigure {
     }
 
     fn about(&self) -> &'static str {
-        "The sine transform of the field: how large each mode in it is, with p half waves along x and q along y; in 1D a curve, of the first system of a batch."
+        "The sine transform of the field: how large each mode in it is, with p half waves along x and q along y; in 1D a curve, of the first system of a batch, in 3D a slice of all modes."
     }
 
     fn about_table(&self) -> Option<&'static str> {
@@ -51,11 +56,12 @@ impl FigureType for FrequenciesFigure {
     }
 
     fn uses(&self) -> Uses {
-        Uses { absolute: false, slice: false, borders: false, ..Uses::MAP }
+        Uses { absolute: false, borders: false, ..Uses::MAP }
     }
 
     fn request(&self, view: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {
-        request.observation.frequencies = Some(view.figure.size.map(|side| side as usize));
+        let most = view.figure.size.map(|side| side as usize);
+        request.observation.frequencies = Some(FrequencyRequest { most, slice: view.slice });
     }
 
     fn check(&self, _: &ViewSpec, shape: &Shape) -> Result<(), ViewError> {
@@ -76,7 +82,10 @@ impl FigureType for FrequenciesFigure {
     }
 
     fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {
-        format!("Frequencies of the {}", first.field().name())
+        let found = first.observation.frequencies.as_ref();
+        let slice = found.and_then(|found| found.slice_name());
+        let slice = slice.map_or_else(String::new, |name| format!(", {name}"));
+        format!("Frequencies of the {}{slice}", first.field().name())
     }
 
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
@@ -100,14 +109,17 @@ impl FigureType for FrequenciesFigure {
             end: end(1),
             tile_borders_x: &[],
             tile_borders_y: &[],
+            device_borders_y: &[],
             outlines: &[],
+            lines: &[],
         };
+        let [x, y] = found.axes();
         let figure = HeatMapFigure {
             title: &titles.title,
             subtitle: &titles.subtitle,
             panels: &[panel],
-            x_axis: MapAxis { label: "p: half waves along x", start: 0.5, end: end(0) },
-            y_axis: MapAxis { label: "q: half waves along y", start: 0.5, end: end(1) },
+            x_axis: MapAxis { label: HALF_WAVES[x], start: 0.5, end: end(0) },
+            y_axis: MapAxis { label: HALF_WAVES[y], start: 0.5, end: end(1) },
             equal_aspect: true,
             scale: scale(&snapshots[..1], view),
             map: spec.map,
@@ -141,7 +153,7 @@ pub fn frequencies_plot(found: &Frequencies, scale: ScaleKind, theme: Theme) -> 
     let block = found.amplitudes.block[0];
     let amplitudes = found.amplitudes.values.iter().enumerate();
     let points = amplitudes.map(|(at, value)| ((1 + at * block) as f64, f64::from(*value)));
-    let x = PlotAxis::new("p: half waves along x", ScaleKind::Linear);
+    let x = PlotAxis::new(HALF_WAVES[0], ScaleKind::Linear);
     let series = vec![Series::line("", points.collect(), theme.curve(0))];
     Plot { series, ..Plot::new(x, PlotAxis::new(amplitude_label(found.field), scale)) }
 }

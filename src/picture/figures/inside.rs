@@ -1,6 +1,6 @@
 //! The inside of a cycle: one tile with its halo, or all tiles of a 1D grid.
 
-use crate::grid::{Need, Shape};
+use crate::grid::{Need, Shape, Tiling};
 use crate::number::grouped;
 use crate::picture::axis::scale::{Range, Scale, ScaleKind};
 use crate::picture::colour::map::ColourMap;
@@ -8,7 +8,7 @@ use crate::picture::colour::paint::Samples;
 use crate::picture::colour::theme::Rgb;
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::figures::titles::Titles;
-use crate::picture::plot::heat_map::{HeatMapFigure, MapAxis, Outline, Panel};
+use crate::picture::plot::heat_map::{CornerLine, HeatMapFigure, MapAxis, Outline, Panel};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::inside::{InsideKind, InsideView};
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
@@ -18,6 +18,9 @@ use crate::solver::Inside;
 
 /// The outline of a tile without its halo.
 const TILE: Rgb = [0xff; 3];
+
+/// The stale front, on any of the colours of the values.
+pub const STALE_FRONT: Rgb = [150, 255, 60];
 
 /// The outline of the points that a tile owns.
 pub const OWNED: Rgb = [90, 220, 255];
@@ -114,6 +117,9 @@ impl FigureType for InsideCycle {
             false => tile_name(inside, is_1d),
         };
         let outlines = outlines(inside, is_1d, &y_axis);
+        let front = stale_front(inside, &snapshot.plan.tiling).into_iter();
+        let lines: Vec<_> =
+            front.map(|corners| CornerLine { corners, colour: STALE_FRONT }).collect();
         let borders = match inside.tile {
             // What each tile owns.
             None => snapshot.plan.tiling.x().borders().map(|border| border as f64).collect(),
@@ -126,7 +132,9 @@ impl FigureType for InsideCycle {
             end: y_axis.end,
             tile_borders_x: &borders,
             tile_borders_y: &[],
+            device_borders_y: &[],
             outlines: &outlines,
+            lines: &lines,
         };
         let figure = HeatMapFigure {
             title: &titles.title,
@@ -193,10 +201,48 @@ fn stale_points(inside: &Inside, is_1d: bool) -> String {
 
 fn about_outlines(inside: &Inside) -> &'static str {
     match inside.tile {
-        None => "",
-        Some(_) if inside.owned == inside.computed => "white: tile, all owned",
-        Some(_) => "white: tile · blue: owned",
+        None => "green: stale front",
+        Some(_) if inside.owned == inside.computed => "white: tile, all owned · green: stale front",
+        Some(_) => "white: tile · blue: owned · green: stale front",
     }
+}
+
+/// The stale front as lines through corners of cells, in points of the grid; in 1D downwards in subiterations. In 2D it
+/// runs around the points that it has not reached in the subiteration, in 1D through all subiterations. None where no
+/// point is left.
+pub fn stale_front(inside: &Inside, tiling: &Tiling) -> Vec<Vec<[f64; 2]>> {
+    let x = tiling.x();
+    if let (Some([across, down]), Some(y)) = (inside.tile, tiling.y()) {
+        let columns = x.untouched(across, inside.subiteration);
+        let rows = y.untouched(down, inside.subiteration);
+        if columns.is_empty() || rows.is_empty() {
+            return Vec::new();
+        }
+        let [left, right, top, bottom] =
+            [columns.start, columns.end, rows.start, rows.end].map(|at| at as f64);
+        let corners = [[left, top], [right, top], [right, bottom], [left, bottom], [left, top]];
+        return vec![corners.to_vec()];
+    }
+    let tiles = inside.tile.map_or(0..x.count(), |[across, _]| across..across + 1);
+    let mut lines = Vec::new();
+    for tile in tiles {
+        let most = if inside.tile.is_some() { x.computed(tile) } else { x.owned(tile) };
+        // A step down each side with every row, as long as the sides are apart.
+        let mut sides = [Vec::new(), Vec::new()];
+        for sweeps in 0..inside.size[1] {
+            let untouched = x.untouched(tile, sweeps);
+            let (start, end) = (untouched.start.max(most.start), untouched.end.min(most.end));
+            if start >= end {
+                break;
+            }
+            for (side, at) in sides.iter_mut().zip([start, end]) {
+                let (at, row) = (at as f64, sweeps as f64);
+                side.extend([[at, row], [at, row + 1.0]]);
+            }
+        }
+        lines.extend(sides.into_iter().filter(|side| !side.is_empty()));
+    }
+    lines
 }
 
 fn values<'a>(inside: &'a Inside, view: &InsideView) -> &'a [f32] {

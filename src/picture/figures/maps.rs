@@ -8,7 +8,7 @@ use crate::picture::figures::titles::Titles;
 use crate::picture::plot::heat_map::{HeatMapFigure, MapAxis, Panel};
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CsvTable, Snapshot};
+use crate::run::{self, CsvTable, Plan, Snapshot};
 use std::borrow::Cow;
 
 /// The samples of a field as they are drawn.
@@ -87,15 +87,22 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
             [0, 1].map(|axis| drawn(borders(shown.tiling(), axis)))
         })
         .collect();
-    let panels = shown.iter().zip(&known).zip(&borders).zip(&titles.each);
+    let device_borders: Vec<_> = snapshots
+        .iter()
+        .map(|snapshot| device_borders(&snapshot.plan, snapshot.map().samples.slice))
+        .collect();
+    let borders = borders.iter().zip(&device_borders);
+    let panels = shown.iter().zip(&known).zip(borders).zip(&titles.each);
     let panels: Vec<_> = panels
-        .map(|(((shown, known), [across, down]), title)| Panel {
+        .map(|(((shown, known), ([across, down], devices)), title)| Panel {
             title,
             samples: *known,
             end: shown.end(),
             tile_borders_x: across,
             tile_borders_y: if is_diagram { &[] } else { down },
+            device_borders_y: devices,
             outlines: &[],
+            lines: &[],
         })
         .collect();
     let samples = &first.map().samples;
@@ -162,6 +169,11 @@ pub(crate) fn map_tables<'a>(
     };
     let names = Titles::of(snapshots, view).each;
     names.into_iter().zip(snapshots.iter().map(table)).collect()
+}
+
+/// Where devices meet on the vertical axis of a map.
+pub(crate) fn device_borders(plan: &Plan, slice: Option<Slice>) -> Vec<f64> {
+    plan.device_borders_shown(slice).into_iter().map(|border| border as f64).collect()
 }
 
 /// Where tile borders cross an axis of a grid.

@@ -93,7 +93,9 @@ impl FigureType for MeanTile {
             end: down as f64,
             tile_borders_x: &inner(0),
             tile_borders_y: &inner(1),
+            device_borders_y: &[],
             outlines: &[],
+            lines: &[],
         };
         let figure = HeatMapFigure {
             title: &titles.title,

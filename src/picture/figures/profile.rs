@@ -110,7 +110,11 @@ impl FigureType for Profile {
             places: cut.borders(shape, &snapshot.plan.tiling),
             colour: if same { spec.theme.borders() } else { run_colour(view, index) },
         });
-        let marks = marks.filter(|_| spec.borders).collect();
+        let of_devices = VerticalLines {
+            places: cut.device_borders(shape, &first.plan.device_borders()),
+            colour: spec.theme.reference(),
+        };
+        let marks = marks.filter(|_| spec.borders).chain([of_devices]).collect();
         let value = value_label(first.field(), spec.scale, spec.absolute);
         let range = spec.range.or_else(|| view.kind.range(snapshots, view));
         let mut plot = profile_plot(series, marks, &cut.axis_label(), &value, spec.scale);

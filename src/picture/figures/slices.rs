@@ -7,7 +7,7 @@ use crate::picture::colour::paint::{Samples, shown_values};
 use crate::picture::draw::canvas::{Canvas, Stroke, round};
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::draw::layout::{Area, Head, Layout, over, room_for, snapped};
-use crate::picture::figures::maps::{borders, range_of, scale};
+use crate::picture::figures::maps::{borders, device_borders, range_of, scale};
 use crate::picture::figures::names::value_label;
 use crate::picture::figures::titles::Titles;
 use crate::picture::plot::heat_map::{
@@ -106,6 +106,7 @@ fn draw(first: &Snapshot, slices: &[solver::Samples; 3], view: &ViewSpec) -> Str
         let shown = first.plan.shown(slice.slice);
         [0, 1].map(|axis| if spec.borders { borders(shown.tiling(), axis) } else { Vec::new() })
     });
+    let devices = slices.each_ref().map(|slice| device_borders(&first.plan, slice.slice));
     let names =
         slices.each_ref().map(|slice| slice.slice.map_or(String::new(), |slice| slice.label()));
     let axis = |slice: &solver::Samples, which: usize| {
@@ -116,14 +117,16 @@ fn draw(first: &Snapshot, slices: &[solver::Samples; 3], view: &ViewSpec) -> Str
     let panels: Vec<_> = slices
         .iter()
         .zip(&values)
-        .zip(borders.iter().zip(&names))
-        .map(|((slice, values), ([across, down], title))| Panel {
+        .zip(borders.iter().zip(&devices).zip(&names))
+        .map(|((slice, values), (([across, down], devices), title))| Panel {
             title,
             samples: Samples::new(slice.size[0], slice.size[1], values).unwrap_or(Samples::EMPTY),
             end: slice.rows.end as f64,
             tile_borders_x: across,
             tile_borders_y: down,
+            device_borders_y: devices,
             outlines: &[],
+            lines: &[],
         })
         .collect();
     let value_label = value_label(first.field(), spec.scale, spec.absolute);

@@ -97,7 +97,9 @@ fn draw(first: &Snapshot, samples: &VolumeSamples, view: &ViewSpec) -> String {
         end: 1.0,
         tile_borders_x: &[],
         tile_borders_y: &[],
+        device_borders_y: &[],
         outlines: &[],
+        lines: &[],
     };
     let axis = MapAxis { label: "", start: 0.0, end: 1.0 };
     let bar_figure = HeatMapFigure {
@@ -139,7 +141,7 @@ fn draw(first: &Snapshot, samples: &VolumeSamples, view: &ViewSpec) -> String {
     let pixels = volume.pixels(&projection, size, &scale, spec.map, spec.absolute);
     draw_pixels(&mut canvas, area, size[0], size[1], pixels);
     let tiling = spec.borders.then_some(&first.plan.tiling);
-    let lines = projection.lines(tiling, unit);
+    let lines = projection.lines(tiling, &first.plan.device_borders(), unit);
     let dark_map = !spec.map.is_diverging();
     let thin = layout.hairline();
     draw_lines(
@@ -148,6 +150,9 @@ fn draw(first: &Snapshot, samples: &VolumeSamples, view: &ViewSpec) -> String {
         &lines.borders,
         Stroke { opacity: 0.35, ..Stroke::solid(thin, over(dark_map)) },
     );
+    let dash = Some((unit / 2.0).round().max(2.0));
+    let of_devices = Stroke { dash, ..Stroke::solid(2.0 * thin, over(dark_map)) };
+    draw_lines(&mut canvas, area, &lines.devices, of_devices);
     draw_lines(&mut canvas, area, &lines.edges, Stroke::solid(thin, layout.palette.axis));
     for (name, [x, y]) in INDEX_NAMES.into_iter().zip(lines.names) {
         if area.contains(area.x + x, area.y + y) {

@@ -38,8 +38,12 @@ pub struct Panel<'a> {
     pub tile_borders_x: &'a [f64],
     /// Where tile borders run across the map, in units of the y axis; empty to draw none.
     pub tile_borders_y: &'a [f64],
+    /// Where devices that share the grid meet, in units of the y axis: dashed, since what lies along them is to be seen.
+    pub device_borders_y: &'a [f64],
     /// Parts that are outlined.
     pub outlines: &'a [Outline],
+    /// Lines through corners of cells.
+    pub lines: &'a [CornerLine],
 }
 
 /// A rectangle of a [`Panel`] with a line around it.
@@ -49,6 +53,15 @@ pub struct Outline {
     pub x: [f64; 2],
     /// Its upper and lower end, in units of the y axis.
     pub y: [f64; 2],
+    /// Red, green, blue.
+    pub colour: [u8; 3],
+}
+
+/// A line of a [`Panel`] through corners of its cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CornerLine {
+    /// In units of the axes.
+    pub corners: Vec<[f64; 2]>,
     /// Red, green, blue.
     pub colour: [u8; 3],
 }
@@ -290,17 +303,30 @@ impl HeatMapFigure<'_> {
         let place = |axis: &MapAxis<'_>, at: f64, start: f64, length: f64| {
             snapped(start + (at - axis.start) / (axis.end - axis.start) * length, line)
         };
-        for Outline { x, y, colour } in panel.outlines {
-            let [left, right] = x.map(|x| place(&self.x_axis, x, area.x, area.width));
-            let [top, bottom] = y.map(|y| place(&self.y_axis, y, area.y, area.height));
-            let (width, height) = (round(right - left), round(bottom - top));
-            let path = format!("M{left} {top}h{width}v{height}h-{width}z");
+        let mut draw = |path: &str, colour| {
             let under = Stroke {
                 opacity: 0.6,
                 ..Stroke::solid(line + 2.0 * layout.hairline(), over(false))
             };
-            for stroke in [under, Stroke::solid(line, *colour)] {
-                canvas.line(&path, Stroke { crisp: true, ..stroke });
+            for stroke in [under, Stroke::solid(line, colour)] {
+                canvas.line(path, Stroke { crisp: true, ..stroke });
+            }
+        };
+        for Outline { x, y, colour } in panel.outlines {
+            let [left, right] = x.map(|x| place(&self.x_axis, x, area.x, area.width));
+            let [top, bottom] = y.map(|y| place(&self.y_axis, y, area.y, area.height));
+            let (width, height) = (round(right - left), round(bottom - top));
+            draw(&format!("M{left} {top}h{width}v{height}h-{width}z"), *colour);
+        }
+        for CornerLine { corners, colour } in panel.lines {
+            let mut path = String::new();
+            for [x, y] in corners {
+                let x = place(&self.x_axis, *x, area.x, area.width);
+                let y = place(&self.y_axis, *y, area.y, area.height);
+                path.push_str(&format!("{}{x} {y}", if path.is_empty() { 'M' } else { 'L' }));
+            }
+            if !path.is_empty() {
+                draw(&path, *colour);
             }
         }
     }
@@ -328,6 +354,17 @@ impl HeatMapFigure<'_> {
             let colour = over(dark_map);
             let stroke = Stroke { opacity: 0.35, crisp: true, ..Stroke::solid(line, colour) };
             canvas.line(&path, stroke);
+        }
+        let path: String = places(&self.y_axis, panel.device_borders_y, area.y, area.height)
+            .iter()
+            .map(|y| format!("M{} {y}h{}", round(area.x), round(area.width)))
+            .collect();
+        if !path.is_empty() {
+            // A light line on a wider dark one is seen on any map.
+            let dash = Some((layout.unit / 2.0).round().max(2.0));
+            for (width, dark) in [(4.0 * line, false), (2.0 * line, true)] {
+                canvas.line(&path, Stroke { dash, ..Stroke::solid(width, over(dark)) });
+            }
         }
     }
 
@@ -424,7 +461,9 @@ mod tests {
             end: samples.rows() as f64,
             tile_borders_x: &[2.0, f64::NAN, 1e300],
             tile_borders_y: &[1.0],
+            device_borders_y: &[1.0],
             outlines: &[],
+            lines: &[],
         }
     }
 
@@ -481,7 +520,12 @@ mod tests {
     fn cells_have_hard_edges() {
         let values = [1.0, 1e-4, 1e-4, 1.0];
         let samples = Samples::new(2, 2, &values).unwrap();
-        let panels = [Panel { tile_borders_x: &[], tile_borders_y: &[], ..panel(samples) }];
+        let panels = [Panel {
+            tile_borders_x: &[],
+            tile_borders_y: &[],
+            device_borders_y: &[],
+            ..panel(samples)
+        }];
         let picture = render(&figure(&panels, 600, 500).svg()).unwrap();
         let table = ColourMap::Inferno.table();
         let cells = picture.pixels().filter(|pixel| pixel.0 == table[255]).count();

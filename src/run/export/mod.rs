@@ -4,7 +4,7 @@ use crate::files::{FileError, write_atomically};
 use crate::grid::{Field, Precision, Shape, Slice};
 use crate::run::history::{CycleValue, Record, reduction};
 use crate::run::modes::{ModeDamping, ModeFactors};
-use crate::run::observe::{CutLine, FieldKind, Frequencies, Picture};
+use crate::run::observe::{CutLine, FieldKind, Frequencies, MODE_NAMES, Picture};
 use crate::run::record::ProbeSeries;
 use crate::run::spec::RunSpec;
 use crate::solver::{AtDistance, Inside, MeanTile, Samples, Solver, Window};
@@ -154,13 +154,15 @@ pub fn map_table<'a>(header: [&str; 3], picture: &'a Picture) -> CsvTable<'a> {
     CsvTable::new(header, samples.values.iter().enumerate().map(row))
 }
 
-/// The frequencies of a field on a grid of `dim` axes, one row per amplitude under its half waves along each axis. Where
+/// The frequencies of a field on a grid of `dim` axes, one row per amplitude under its half waves along each axis, of a
+/// slice along its two. Where
 /// an amplitude stands for more modes than one, it is the largest, and its half waves are the fewest.
 pub fn frequencies_table(frequencies: &Frequencies, dim: usize) -> CsvTable<'_> {
     let Frequencies { field, amplitudes, .. } = frequencies;
     let ([across, down], width) = (amplitudes.block, amplitudes.size[0].max(1));
     let value = format!("amplitude_{}", field.name());
-    let names = ["p", "q"].into_iter().take(dim).map(str::to_owned);
+    let names = frequencies.axes().map(|axis| MODE_NAMES[axis].to_owned());
+    let names = names.into_iter().take(dim);
     let row = move |(at, amplitude): (usize, &f32)| {
         let half_waves = [1 + at % width * across, 1 + at / width * down];
         let half_waves = half_waves.into_iter().take(dim).map(|count| count.to_string());
@@ -169,9 +171,11 @@ pub fn frequencies_table(frequencies: &Frequencies, dim: usize) -> CsvTable<'_> 
     CsvTable::new(names.chain([value]), amplitudes.values.iter().enumerate().map(row))
 }
 
-/// The factors by which a sweep and a cycle multiply modes, one row per mode; empty where theory knows none.
+/// The factors by which a sweep and a cycle multiply modes, one row per mode; empty where theory knows none. Of devices
+/// that exchange rarely the last column has those of all cycles from one exchange to the next.
 pub fn damping_table(damping: &ModeDamping) -> CsvTable<'_> {
-    let header = ["half_waves", "sweep", "measured_sweep", "sweeps", "measured_cycle"];
+    let measured = if damping.cycles == 1 { "measured_cycle" } else { "measured_cycles" };
+    let header = ["half_waves", "sweep", "measured_sweep", "sweeps", measured];
     let row = |mode: &ModeFactors| {
         let ModeFactors { half_waves, sweep, measured_sweep, sweeps, measured_cycle } = *mode;
         let [sweep, measured_sweep, measured_cycle] =

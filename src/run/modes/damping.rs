@@ -2,7 +2,7 @@
 
 use super::Steps;
 use super::error::ModeError;
-use super::error_cycle::{ErrorCycle, inner_product, product, updates_per_cycle};
+use super::error_cycle::{ErrorCycle, inner_product, product, updates_of};
 use crate::grid::Shape;
 use crate::problem::{Problem, Stencil, sine_mode};
 use crate::solver::{Method, Subiterations};
@@ -21,7 +21,9 @@ const MOST_UPDATES: f64 = 4e9;
 pub struct ModeDamping {
     /// The factors, in the order of the half waves: smooth waves first.
     pub modes: Vec<ModeFactors>,
-    /// Sweeps of a cycle, of which theory knows the factor; `None` for k = ∞.
+    /// Cycles that are measured at once: 1, or those from one exchange between devices to the next.
+    pub cycles: u64,
+    /// Sweeps of these, of which theory knows the factor; `None` for k = ∞.
     pub sweeps: Option<u64>,
 }
 
@@ -34,9 +36,9 @@ pub struct ModeFactors {
     pub sweep: f64,
     /// By a sweep, as measured.
     pub measured_sweep: f64,
-    /// By as many sweeps as a cycle makes, in theory: λᵏ; `None` for k = ∞.
+    /// By as many sweeps as [these cycles](ModeDamping::cycles) make, in theory: λᵏ of one; `None` for k = ∞.
     pub sweeps: Option<f64>,
-    /// By a cycle, as measured: how much of the mode is left. Tile borders make other modes of the rest.
+    /// By these cycles, as measured: how much of the mode is left. Tile borders make other modes of the rest.
     pub measured_cycle: f64,
 }
 
@@ -65,11 +67,12 @@ impl DampingSteps {
             return Err(ModeError::NotSines);
         }
         let numbers = half_waves(&shape);
-        if numbers.len() as f64 * updates_per_cycle(problem, method) > MOST_UPDATES {
+        if numbers.len() as f64 * updates_of(problem, method) > MOST_UPDATES {
             return Err(ModeError::TooLong);
         }
+        let cycles = method.cycles_between_exchanges();
         let sweeps = match method.k() {
-            Subiterations::Finite(_) => Some(method.sweeps_per_cycle()),
+            Subiterations::Finite(_) => Some(cycles * method.sweeps_per_cycle()),
             Subiterations::Infinite => None,
         };
         Ok(Self {
@@ -79,7 +82,7 @@ impl DampingSteps {
             sweep: ErrorCycle::new(problem, method.classic())?,
             cycle: ErrorCycle::new(problem, method.clone())?,
             numbers: numbers.into_iter(),
-            found: ModeDamping { modes: Vec::new(), sweeps },
+            found: ModeDamping { modes: Vec::new(), cycles, sweeps },
         })
     }
 }

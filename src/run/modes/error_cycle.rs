@@ -6,11 +6,15 @@ use crate::problem::{Boundary, Problem, Source};
 use crate::solver::{self, Layout, Method, NormRequest, Place, Solver};
 use std::sync::Arc;
 
-/// The cycle of a method on a system whose solution is 0, so that an iterate is its own error.
+/// The cycle of a method on a system whose solution is 0, so that an iterate is its own error. Of devices that exchange
+/// after several cycles it is all of these: between two exchanges an iterate alone does not say what follows.
 ///
 /// It is made on the CPU and in double precision, whatever the run is made in: a cycle makes the same of an error
 /// everywhere, and the smallest factors need the digits.
-pub(super) struct ErrorCycle(Box<dyn Solver>);
+pub(super) struct ErrorCycle {
+    solver: Box<dyn Solver>,
+    cycles: u64,
+}
 
 impl ErrorCycle {
     /// The cycle of `method` on the matrix of `problem`.
@@ -27,22 +31,24 @@ impl ErrorCycle {
             boundary: Boundary::default(),
         });
         let place = Place::Cpu { threads: 0, layout: Layout::default() };
-        Ok(Self(solver::set_up(&problem, method, Precision::F64, &place)?))
+        let cycles = method.cycles_between_exchanges();
+        let solver = solver::set_up(&problem, method, Precision::F64, &place)?;
+        Ok(Self { solver, cycles })
     }
 
-    /// The error after a cycle, given that before it.
+    /// The error after the cycles from one exchange to the next, given that before them; without devices after one.
     ///
     /// # Errors
     /// [`ModeError::Solver`] if the solver fails.
     pub fn apply(&mut self, error: &Field<f64>) -> Result<Field<f64>, ModeError> {
-        self.0.start_from(error)?;
-        self.0.cycles(1, NormRequest::NONE)?;
-        Ok(self.0.solution()?)
+        self.solver.start_from(error)?;
+        self.solver.cycles(self.cycles, NormRequest::NONE)?;
+        Ok(self.solver.solution()?)
     }
 }
 
-/// Point updates of a cycle of a method on a grid.
-pub(super) fn updates_per_cycle(problem: &Problem, method: &Method) -> f64 {
+/// Point updates of [`ErrorCycle::apply`] with a method on a grid.
+pub(super) fn updates_of(problem: &Problem, method: &Method) -> f64 {
     let redundancy = method.tiling().map_or(1.0, |tiling| tiling.redundancy());
     let sweeps = match method.plain() {
         // In the sine basis of a tile the cost does not depend on k.
@@ -52,7 +58,7 @@ pub(super) fn updates_per_cycle(problem: &Problem, method: &Method) -> f64 {
         }
         _ => method.sweeps_per_cycle() as f64,
     };
-    problem.shape.points() as f64 * redundancy * sweeps
+    problem.shape.points() as f64 * redundancy * sweeps * method.cycles_between_exchanges() as f64
 }
 
 /// The field with these values at interior points: those along each axis multiplied, x first.

@@ -2,7 +2,7 @@
 
 use super::Steps;
 use super::error::ModeError;
-use super::error_cycle::{ErrorCycle, inner_product, product, updates_per_cycle};
+use super::error_cycle::{ErrorCycle, inner_product, product, updates_of};
 use crate::grid::Field;
 use crate::problem::matrix::SpectralRadius;
 use crate::problem::{Problem, Source, sine_mode};
@@ -20,7 +20,8 @@ const SETTLED: f64 = 0.002;
 /// The seed of the error that a matrix without a grid begins with.
 const SEED: u64 = 1;
 
-/// The asymptotic rate of a cycle.
+/// The asymptotic rate of a cycle. Where devices exchange after several cycles it is the mean factor of these, since
+/// they differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CycleRate {
     /// The spectral radius of a cycle: of I − M⁻¹A, where a cycle adds M⁻¹r to the iterate.
@@ -47,8 +48,16 @@ impl CycleRate {
 pub(super) enum RateSteps {
     /// It follows from theory.
     Known(CycleRate),
-    /// It is measured; with the sweeps of a cycle.
-    Measured(Box<PowerIteration>, Option<u64>),
+    /// It is measured.
+    Measured(Box<PowerIteration>, Measured),
+}
+
+/// What is measured: cycles from one exchange between devices to the next, and the sweeps of each of them.
+#[derive(Clone, Copy)]
+pub(super) struct Measured {
+    cycles: u64,
+    /// `None` for k = ∞.
+    sweeps: Option<u64>,
 }
 
 impl RateSteps {
@@ -74,9 +83,10 @@ impl RateSteps {
             return Ok(Self::Known(CycleRate { radius, is_measured, sweeps: Some(sweeps) }));
         }
         let cycle = ErrorCycle::new(problem, method.clone())?;
-        let cycles = (MOST_UPDATES / updates_per_cycle(problem, method)) as usize;
-        let iteration = PowerIteration::new(cycle, first_error(problem), cycles.min(CYCLES[1]));
-        Ok(Self::Measured(Box::new(iteration), sweeps))
+        let most = (MOST_UPDATES / updates_of(problem, method)) as usize;
+        let iteration = PowerIteration::new(cycle, first_error(problem), most.min(CYCLES[1]));
+        let cycles = method.cycles_between_exchanges();
+        Ok(Self::Measured(Box::new(iteration), Measured { cycles, sweeps }))
     }
 }
 
@@ -86,8 +96,8 @@ impl Steps for RateSteps {
     fn step(&mut self) -> Result<Option<CycleRate>, ModeError> {
         match self {
             Self::Known(rate) => Ok(Some(*rate)),
-            Self::Measured(iteration, sweeps) => {
-                let found = iteration.step()?;
+            Self::Measured(iteration, Measured { cycles, sweeps }) => {
+                let found = iteration.step()?.map(|all| mean_of(all, *cycles));
                 Ok(found.map(|radius| CycleRate { radius, is_measured: true, sweeps: *sweeps }))
             }
         }
@@ -101,7 +111,17 @@ fn is_jacobi(method: &Method) -> bool {
         (Some(tiling), Subiterations::Finite(k)) => tiling.is_exact(k),
         (Some(_), Subiterations::Infinite) => false,
     };
-    is_exact && method.schedule().is_jacobi()
+    is_exact && method.schedule().is_jacobi() && method.cycles_between_exchanges() == 1
+}
+
+/// The mean factor of one of so many cycles, from that of all of them.
+fn mean_of(all: SpectralRadius, cycles: u64) -> SpectralRadius {
+    if cycles == 1 {
+        return all;
+    }
+    let power = 1.0 / cycles as f64;
+    let value = all.value.powf(power);
+    SpectralRadius { value, error: power * all.error * value / all.value.max(f64::MIN_POSITIVE) }
 }
 
 /// An error of the slowest modes: on a grid the smoothest wave and the finest zigzag, which makes it 0 at every other
@@ -176,6 +196,8 @@ mod tests {
     use super::*;
     use crate::grid::{Shape, Tiling};
     use crate::problem::{Boundary, Stencil};
+    use crate::solver::{Devices, Link};
+    use std::num::NonZeroU64;
 
     fn poisson(shape: Shape) -> Problem {
         let [rhs, initial_guess] = [1.0, 2.0].map(Source::Constant);
@@ -227,5 +249,33 @@ mod tests {
             let (sweeps, unit) = rate.per_digit().unwrap();
             assert!(unit == "sweeps" && sweeps > of_sweep.sweeps_per_digit().unwrap());
         }
+    }
+
+    /// Plain sweeps on two devices that exchange after every fourth are cycles of four sweeps in two tiles.
+    #[test]
+    fn devices_that_exchange_rarely_are_tiles() {
+        let shape = Shape::grid_2d(32, 32).unwrap();
+        let problem = poisson(shape);
+        let devices = |method: &Method, every: u64| {
+            let every = NonZeroU64::new(every).unwrap();
+            Devices::new(method, &shape, 2, every, Link::NVLINK).unwrap()
+        };
+        let sweeps = Method::Classic.on_devices(devices(&Method::Classic, 4));
+        let tiling = Tiling::new(shape.axes(), &[32, 16], &[0; 2]).unwrap();
+        let tiles = find(&problem, &Method::Hierarchical { k: 4, tiling }, None);
+        let of_sweep = SpectralRadius::of_stencil(problem.operator.stencil().unwrap(), &shape, 1.0);
+        let found = find(&problem, &sweeps, Some(of_sweep));
+        assert!(found.is_measured && found.sweeps == Some(1));
+        let off = (found.radius.value.powi(4) - tiles.radius.value).abs();
+        assert!(off < 1e-12, "{found:?}, {tiles:?}");
+        assert!(found.radius.value > of_sweep.value + 1e-4, "{found:?}");
+
+        // Exchanged after every cycle, several devices are one.
+        let exact = tiled(&shape, 4, 8, 6);
+        let [often, rarely] = [1, 3].map(|every| exact.clone().on_devices(devices(&exact, every)));
+        let often = find(&problem, &often, Some(of_sweep));
+        assert!(!often.is_measured && often == find(&problem, &exact, Some(of_sweep)));
+        let rarely = find(&problem, &rarely, Some(of_sweep));
+        assert!(rarely.radius.value > often.radius.value + 1e-4, "{rarely:?}, {often:?}");
     }
 }

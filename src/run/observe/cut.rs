@@ -114,9 +114,18 @@ impl CutLine {
     /// Where it passes from one tile to another: halfway between two of its points that have other
     /// owners.
     pub fn borders(self, shape: &Shape, tiling: &Tiling) -> Vec<f64> {
-        let points = self.points(shape);
-        let pairs = points.zip(self.points(shape).skip(1));
-        let crossed = pairs.filter(|&(one, next)| tiling.owner(one) != tiling.owner(next));
+        self.crossings(shape, |point| tiling.owner(point))
+    }
+
+    /// Where it passes from one device to another, which begin at these rows.
+    pub fn device_borders(self, shape: &Shape, borders: &[usize]) -> Vec<f64> {
+        self.crossings(shape, |[_, row]| borders.partition_point(|border| *border <= row))
+    }
+
+    /// Halfway between two of its points that have other owners.
+    fn crossings<T: PartialEq>(self, shape: &Shape, owner: impl Fn([usize; 2]) -> T) -> Vec<f64> {
+        let pairs = self.points(shape).zip(self.points(shape).skip(1));
+        let crossed = pairs.filter(|&(one, next)| owner(one) != owner(next));
         crossed.map(|(one, next)| (self.place(one) + self.place(next)) / 2.0).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use super::experiment::Experiment;
 use super::field::FieldKind;
-use crate::grid::{Precision, Shape, memory};
+use crate::grid::{Precision, Shape, Slice, memory};
 use crate::problem::{Problem, residual_values, sine_amplitudes};
 use crate::solver::{Samples, SolverError, Window, larger};
 use std::sync::Arc;
@@ -14,15 +14,36 @@ pub const MOST_FREQUENCIES: usize = 1 << 22;
 /// Arrays of the grid that it takes, in double precision: the amplitudes, and these turned.
 const ARRAYS: usize = 2;
 
+/// What the half waves of a mode along x, y and z are called.
+pub const MODE_NAMES: [&str; 3] = ["p", "q", "r"];
+
+/// Which frequencies of a field are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrequencyRequest {
+    /// At most this many samples across and down.
+    pub most: [usize; 2],
+    /// Of a 3D grid, the slice of all modes: with one more half wave along its axis than its index; without one, those
+    /// with a single half wave along z.
+    pub slice: Option<Slice>,
+}
+
+impl FrequencyRequest {
+    /// The slice of the modes of a grid; `None` in 1D and 2D.
+    fn slice_of(self, shape: &Shape) -> Option<Slice> {
+        Slice::shown(Some(self.slice.unwrap_or(Slice { axis: 2, index: 0 })), shape)
+    }
+}
+
 /// The amplitudes of the modes that add up to a field, without their signs: the field is their sum, each times a
-/// product of sines with p half waves along x and q along y. Of a 1D batch they are those of its first system.
+/// product of sines with p half waves along x, q along y and r along z. Of a 1D batch they are those of its first
+/// system, of a 3D grid those of a slice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frequencies {
     /// The field.
     pub field: FieldKind,
     /// Cycles that made the iterate: where this takes long, not every observation has its own.
     pub cycle: u64,
-    /// The amplitudes, in the unit of the field: column p − 1 and row q − 1.
+    /// The amplitudes, in the unit of the field: column p − 1 and row q − 1; of a slice those of its two axes.
     pub amplitudes: Samples,
 }
 
@@ -30,31 +51,49 @@ pub struct Frequencies {
 pub(in crate::run) type FrequencyTask = Box<dyn FnOnce() -> Option<Frequencies> + Send>;
 
 impl Frequencies {
-    /// Those of a field at all points of a 1D or 2D grid (C order), in at most `most` samples across and down; `None`
-    /// where memory does not suffice.
+    /// Those of a field at all points of a grid (C order); `None` where memory does not suffice.
     fn of(
         field: FieldKind,
         cycle: u64,
         grid: &Shape,
         mut values: Vec<f64>,
-        most: [usize; 2],
+        request: FrequencyRequest,
     ) -> Option<Self> {
         memory::check(grid, ARRAYS, Precision::F64).ok()?;
         let is_batch = grid.dim() == 1;
         let shape = if is_batch { Shape::grid_1d(grid.nx(), 1).ok()? } else { *grid };
         values.truncate(shape.points());
         sine_amplitudes(&shape, &mut values, &AtomicBool::new(false)).ok()?;
-        let window = Window { most, ..Window::whole(shape.nx(), shape.rows()) };
-        let amplitudes = Samples::of(&window, pooled(&values, &window));
+        let slice = request.slice_of(&shape);
+        let size = match slice {
+            Some(slice) => {
+                values = plane(&values, &shape, slice);
+                slice.axes().map(|axis| shape.axes()[axis])
+            }
+            None => [shape.nx(), shape.rows()],
+        };
+        let window = Window { most: request.most, ..Window::whole(size[0], size[1]) };
+        let amplitudes = Samples { slice, ..Samples::of(&window, pooled(&values, &window)) };
         Some(Self { field, cycle, amplitudes })
+    }
+
+    /// What the axes of the amplitudes are called: half waves along which axis are across, and down.
+    pub fn axes(&self) -> [usize; 2] {
+        self.amplitudes.slice.map_or([0, 1], Slice::axes)
+    }
+
+    /// The half waves of all modes of a slice along the axis that it is across: `r = 1`.
+    pub fn slice_name(&self) -> Option<String> {
+        let slice = self.amplitudes.slice?;
+        Some(format!("{} = {}", MODE_NAMES[slice.axis], slice.index + 1))
     }
 }
 
 impl Experiment {
-    /// Whether its fields have frequencies: on a grid of one or two axes and at most [`MOST_FREQUENCIES`] points.
+    /// Whether its fields have frequencies: on a grid of at most [`MOST_FREQUENCIES`] points.
     pub(in crate::run) fn has_frequencies(&self) -> bool {
         let Problem { shape, operator, .. } = &*self.run().plan().problem;
-        operator.matrix().is_none() && shape.dim() < 3 && shape.points() <= MOST_FREQUENCIES
+        operator.matrix().is_none() && shape.points() <= MOST_FREQUENCIES
     }
 
     /// The work that finds the frequencies of a field of the present iterate, of which it has a copy; `None` where
@@ -65,7 +104,7 @@ impl Experiment {
     pub(in crate::run) fn frequency_task(
         &self,
         field: FieldKind,
-        most: [usize; 2],
+        request: FrequencyRequest,
     ) -> Result<Option<FrequencyTask>, SolverError> {
         if !self.has_frequencies() {
             return Ok(None);
@@ -87,7 +126,7 @@ impl Experiment {
                 true => residual_values(&problem, &values),
                 false => values.to_interior(),
             };
-            Frequencies::of(field, cycle, &problem.shape, values, most)
+            Frequencies::of(field, cycle, &problem.shape, values, request)
         })))
     }
 
@@ -98,10 +137,22 @@ impl Experiment {
     pub(super) fn frequencies(
         &self,
         field: FieldKind,
-        most: [usize; 2],
+        request: FrequencyRequest,
     ) -> Result<Option<Frequencies>, SolverError> {
-        Ok(self.frequency_task(field, most)?.and_then(|task| task()))
+        Ok(self.frequency_task(field, request)?.and_then(|task| task()))
     }
+}
+
+/// The values of a slice of a 3D grid, row by row.
+fn plane(values: &[f64], shape: &Shape, slice: Slice) -> Vec<f64> {
+    let axes = shape.axes();
+    let strides = [1, axes[0], axes[0] * axes[1]];
+    let [across, down] = slice.axes();
+    let first = slice.index * strides[slice.axis];
+    let row = |at: usize| {
+        (0..axes[across]).map(move |i| first + at * strides[down] + i * strides[across])
+    };
+    (0..axes[down]).flat_map(row).map(|at| values[at]).collect()
 }
 
 /// The magnitudes of the values of a grid, row by row, thinned out to a window of it: the largest of each block.
@@ -137,7 +188,8 @@ mod tests {
     fn a_mode_is_one_bright_point() {
         let shape = Shape::grid_2d(20, 12).unwrap();
         let values = two_modes(&shape);
-        let found = Frequencies::of(FieldKind::Residual, 7, &shape, values, [64; 2]).unwrap();
+        let found =
+            Frequencies::of(FieldKind::Residual, 7, &shape, values, at_most([64; 2])).unwrap();
         assert_eq!((found.cycle, found.amplitudes.size), (7, [20, 12]));
         for (at, amplitude) in found.amplitudes.values.iter().enumerate() {
             let expected = match [at % 20 + 1, at / 20 + 1] {
@@ -153,7 +205,8 @@ mod tests {
     fn a_bright_point_does_not_vanish_where_it_is_thinned_out() {
         let shape = Shape::grid_2d(20, 12).unwrap();
         let values = two_modes(&shape);
-        let found = Frequencies::of(FieldKind::Residual, 0, &shape, values, [7, 5]).unwrap();
+        let found =
+            Frequencies::of(FieldKind::Residual, 0, &shape, values, at_most([7, 5])).unwrap();
         assert_eq!((found.amplitudes.size, found.amplitudes.block), ([7, 4], [3, 3]));
         for (p, q, expected) in [(3, 2, 2.0), (17, 11, 5.0), (9, 2, 0.0)] {
             let amplitude = found.amplitudes.at(p - 1, q - 1).unwrap();
@@ -161,10 +214,41 @@ mod tests {
         }
     }
 
+    /// Of 3 sin(2 x) sin(5 y) sin(7 z), in the slices that have it and in others.
     #[test]
-    fn they_are_observed_where_there_is_a_grid_of_one_or_two_axes() {
+    fn a_mode_of_a_3d_grid_is_in_three_slices() {
+        let shape = Shape::grid_3d(8, 10, 12).unwrap();
+        let [x, y, z] = [(8, 2), (10, 5), (12, 7)].map(|(n, p)| sine_mode(n, p));
+        let points = (0..960).map(|at| [at % 8, at / 8 % 10, at / 80]);
+        let values: Vec<_> = points.map(|[i, j, k]| 3.0 * x[i] * y[j] * z[k]).collect();
+        let of = |slice| {
+            let request = FrequencyRequest { most: [64; 2], slice };
+            Frequencies::of(FieldKind::Error, 0, &shape, values.clone(), request).unwrap()
+        };
+        for (axis, index, size, [i, j]) in
+            [(2, 6, [8, 10], [1, 4]), (1, 4, [8, 12], [1, 6]), (0, 1, [10, 12], [4, 6])]
+        {
+            let found = of(Some(Slice { axis, index }));
+            let amplitudes = &found.amplitudes;
+            assert_eq!((amplitudes.size, found.axes()), (size, Slice { axis, index }.axes()));
+            assert!((amplitudes.at(i, j).unwrap() - 3.0).abs() < 1e-6);
+            let all: f32 = amplitudes.values.iter().sum();
+            assert!((all - 3.0).abs() < 1e-5, "{all}");
+            assert_eq!(found.slice_name().unwrap(), ["p = 2", "q = 5", "r = 7"][axis]);
+        }
+        let smooth = of(None);
+        assert_eq!(smooth.slice_name().unwrap(), "r = 1");
+        assert!(smooth.amplitudes.values.iter().all(|it| *it < 1e-6));
+    }
+
+    fn at_most(most: [usize; 2]) -> FrequencyRequest {
+        FrequencyRequest { most, slice: None }
+    }
+
+    #[test]
+    fn they_are_observed_where_there_is_a_grid() {
         for (shape, size) in
-            [(&[24][..], Some([24, 1])), (&[24, 18], Some([24, 18])), (&[8; 3], None)]
+            [(&[24][..], Some([24, 1])), (&[24, 18], Some([24, 18])), (&[8; 3], Some([8, 8]))]
         {
             let mut spec = RunSpec::default();
             spec.problem.shape = shape.to_vec();
@@ -172,8 +256,10 @@ mod tests {
             let plan = Arc::new(Planner::default().plan(&spec).unwrap());
             let mut experiment = Experiment::new(&plan).unwrap();
             experiment.advance(1).unwrap();
-            let request =
-                ObservationRequest { frequencies: Some([64; 2]), ..ObservationRequest::default() };
+            let request = ObservationRequest {
+                frequencies: Some(at_most([64; 2])),
+                ..ObservationRequest::default()
+            };
             let found = experiment.observe(&request).unwrap().frequencies;
             assert_eq!(found.as_ref().map(|found| found.amplitudes.size), size, "{shape:?}");
             assert!(found.is_none_or(|found| found.amplitudes.values.iter().any(|it| *it > 0.0)));

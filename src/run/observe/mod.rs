@@ -15,7 +15,7 @@ pub use accelerated::AccelerationCurve;
 pub use cut::{CutLine, FieldProfile};
 pub use experiment::Experiment;
 pub use field::{FieldKind, Picture};
-pub use frequencies::{Frequencies, MOST_FREQUENCIES};
+pub use frequencies::{Frequencies, FrequencyRequest, MODE_NAMES, MOST_FREQUENCIES};
 pub use observation::{FieldStatistics, Observation};
 pub use request::{MapRequest, ObservationRequest, ProfileRequest, SlicesRequest};
 pub(super) use space_time::Diagram;

@@ -133,7 +133,7 @@ impl Experiment {
             probe: probe.map(value).transpose()?,
             probes: probes.into_iter().zip(values).collect(),
             frequencies: match request.frequencies.filter(|_| is_ready) {
-                Some(most) => self.frequencies(field, most)?.map(Arc::new),
+                Some(request) => self.frequencies(field, request)?.map(Arc::new),
                 None => None,
             },
             edge,

@@ -2,6 +2,7 @@
 
 use super::cut::CutLine;
 use super::field::FieldKind;
+use super::frequencies::FrequencyRequest;
 use crate::grid::{Shape, Slice};
 use crate::solver::{Followed, Window};
 use std::ops::Range;
@@ -23,8 +24,8 @@ pub struct ObservationRequest {
     pub probe: Option<[usize; 2]>,
     /// Points (column, row) whose values are followed over the cycles.
     pub probes: Vec<[usize; 2]>,
-    /// The frequencies of the field on a 1D or 2D grid, in at most this many samples across and down.
-    pub frequencies: Option<[usize; 2]>,
+    /// The frequencies of the field.
+    pub frequencies: Option<FrequencyRequest>,
     /// Whether the damping by mode of the run's cycle is measured beside it ([`Plan::damping`](crate::run::Plan::damping)).
     pub damping: bool,
     /// Whether the asymptotic rate of its cycle is found beside it ([`Plan::rate`](crate::run::Plan::rate)).

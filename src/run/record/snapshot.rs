@@ -88,7 +88,7 @@ impl SnapshotRequest {
         match (map, profile, *frequencies) {
             (Some(map), ..) => map.window(shape).size(),
             (None, Some(profile), _) => [profile.line.within(shape).points(shape).len(), 1],
-            (None, None, Some(most)) => MapRequest::whole(most).window(shape).size(),
+            (None, None, Some(wanted)) => MapRequest::whole(wanted.most).window(shape).size(),
             (None, None, None) => [0, 0],
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::clock::Instant;
 use crate::run::host::{aside, receive};
-use crate::run::observe::{Experiment, FieldKind, Frequencies};
+use crate::run::observe::{Experiment, FieldKind, Frequencies, FrequencyRequest};
 use crate::solver::SolverError;
 use crossbeam_channel::{Receiver, TryRecvError, bounded};
 use std::sync::Arc;
@@ -21,61 +21,58 @@ const WAITED_FOR: usize = 1 << 18;
 /// Where the frequencies of an iterate come, or `None` where they cannot be found.
 type Answer = Receiver<Option<Frequencies>>;
 
+/// The field whose frequencies are wanted, and which of them.
+type Wanted = (FieldKind, FrequencyRequest);
+
 /// Finds the frequencies of one iterate at a time.
 #[derive(Default)]
 pub(super) struct FrequencySearch {
     /// What the transform under way will have found.
     answer: Option<Answer>,
-    found: Option<Arc<Frequencies>>,
-    /// The field and the cycle of the last transform, and when it began.
-    last: Option<(FieldKind, u64, Instant)>,
+    /// What was found, and what of.
+    found: Option<(Wanted, Arc<Frequencies>)>,
+    /// What the last transform is of, its cycle, and when it began.
+    last: Option<(Wanted, u64, Instant)>,
     took: Duration,
 }
 
 impl FrequencySearch {
     /// Takes over what was found, and returns whether there is news: that, or an iterate whose transform is due.
-    pub fn serve(&mut self, experiment: &Experiment, field: FieldKind) -> bool {
-        self.take_over(Receiver::try_recv) || self.is_due(experiment, field)
+    pub fn serve(&mut self, experiment: &Experiment, wanted: Wanted) -> bool {
+        self.take_over(Receiver::try_recv) || self.is_due(experiment, wanted)
     }
 
     /// Whether something is under way or will be: a transform, or the time until the next.
-    pub fn is_busy(&self, experiment: &Experiment, field: FieldKind) -> bool {
-        self.answer.is_some() || self.is_outdated(experiment, field)
+    pub fn is_busy(&self, experiment: &Experiment, wanted: Wanted) -> bool {
+        self.answer.is_some() || self.is_outdated(experiment, wanted)
     }
 
-    /// The last frequencies of a field, in at most `most` samples across and down. Those of the present iterate are
-    /// begun if it is time.
+    /// The last frequencies that are wanted. Those of the present iterate are begun if it is time.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
     pub fn observe(
         &mut self,
         experiment: &Experiment,
-        field: FieldKind,
-        most: [usize; 2],
+        wanted: Wanted,
     ) -> Result<Option<Arc<Frequencies>>, SolverError> {
         self.take_over(Receiver::try_recv);
-        if self.is_due(experiment, field) {
-            self.start(experiment, field, most)?;
+        if self.is_due(experiment, wanted) {
+            self.start(experiment, wanted)?;
         }
-        let is_known = |found: &Option<Arc<Frequencies>>| {
-            found.as_ref().is_some_and(|found| found.field == field)
-        };
+        let is_known =
+            |found: &Option<(Wanted, _)>| found.as_ref().is_some_and(|(of, _)| *of == wanted);
         if !is_known(&self.found) && experiment.run().plan().problem.shape.points() <= WAITED_FOR {
             self.take_over(receive);
         }
-        Ok(self.found.clone().filter(|found| found.field == field))
+        Ok(self.found.as_ref().filter(|(of, _)| *of == wanted).map(|(_, found)| Arc::clone(found)))
     }
 
-    fn start(
-        &mut self,
-        experiment: &Experiment,
-        field: FieldKind,
-        most: [usize; 2],
-    ) -> Result<(), SolverError> {
+    fn start(&mut self, experiment: &Experiment, wanted: Wanted) -> Result<(), SolverError> {
         let cycle = experiment.run().cycle();
-        self.last = Some((field, cycle, Instant::now()));
-        let Some(work) = experiment.frequency_task(field, most)? else { return Ok(()) };
+        self.last = Some((wanted, cycle, Instant::now()));
+        let (field, request) = wanted;
+        let Some(work) = experiment.frequency_task(field, request)? else { return Ok(()) };
         let (send, answer) = bounded(1);
         // Nobody waits for those of a run that was left.
         let find = move || _ = send.send(work());
@@ -92,7 +89,9 @@ impl FrequencySearch {
         let Some(answer) = &self.answer else { return false };
         match receive(answer) {
             Err(TryRecvError::Empty) => return false,
-            Ok(Some(found)) => self.found = Some(Arc::new(found)),
+            Ok(Some(found)) => {
+                self.found = self.last.map(|(wanted, ..)| (wanted, Arc::new(found)));
+            }
             // It has failed.
             Ok(None) | Err(TryRecvError::Disconnected) => {}
         }
@@ -102,18 +101,18 @@ impl FrequencySearch {
     }
 
     /// Whether the last transform is of another iterate or of another field, and this one has frequencies.
-    fn is_outdated(&self, experiment: &Experiment, field: FieldKind) -> bool {
+    fn is_outdated(&self, experiment: &Experiment, wanted: Wanted) -> bool {
         let is_last =
-            |(of, cycle, _): (_, _, Instant)| (of, cycle) == (field, experiment.run().cycle());
+            |(of, cycle, _): (_, _, Instant)| (of, cycle) == (wanted, experiment.run().cycle());
         !self.last.is_some_and(is_last)
-            && experiment.can_show(field)
+            && experiment.can_show(wanted.0)
             && experiment.has_frequencies()
     }
 
-    fn is_due(&self, experiment: &Experiment, field: FieldKind) -> bool {
+    fn is_due(&self, experiment: &Experiment, wanted: Wanted) -> bool {
         let is_rested = self.last.is_none_or(|(of, _, begin)| {
-            of != field || begin.elapsed() >= EVERY.max(self.took.div_f64(SHARE))
+            of != wanted || begin.elapsed() >= EVERY.max(self.took.div_f64(SHARE))
         });
-        self.answer.is_none() && is_rested && self.is_outdated(experiment, field)
+        self.answer.is_none() && is_rested && self.is_outdated(experiment, wanted)
     }
 }

@@ -10,7 +10,7 @@ use crate::problem;
 use crate::run::archive::RunArchive;
 use crate::run::history::{CURVE_POINTS, Record, SharedSeries};
 use crate::run::observe::{
-    Experiment, FieldKind, FieldStatistics, Observation, ObservationRequest,
+    Experiment, FieldKind, FieldStatistics, FrequencyRequest, Observation, ObservationRequest,
 };
 use crate::run::plan::Plan;
 use crate::run::record::{Snapshot, SnapshotRequest};
@@ -436,20 +436,20 @@ impl Job {
 
     /// Notes frequencies that were found, or are to be found now.
     pub fn serve_frequencies(&mut self) {
-        if self.wants_frequencies() {
-            let field = self.request.observation.field;
-            self.has_news |= self.frequencies.serve(&self.experiment, field);
+        if let Some(wanted) = self.wanted_frequencies() {
+            self.has_news |= self.frequencies.serve(&self.experiment, wanted);
         }
     }
 
     /// Whether frequencies are being found, or will be soon.
     pub fn awaits_frequencies(&self) -> bool {
-        let field = self.request.observation.field;
-        self.wants_frequencies() && self.frequencies.is_busy(&self.experiment, field)
+        let wanted = self.wanted_frequencies();
+        wanted.is_some_and(|wanted| self.frequencies.is_busy(&self.experiment, wanted))
     }
 
-    fn wants_frequencies(&self) -> bool {
-        self.request.observation.frequencies.is_some() && self.failed.is_none()
+    fn wanted_frequencies(&self) -> Option<(FieldKind, FrequencyRequest)> {
+        let ObservationRequest { field, frequencies, .. } = self.request.observation;
+        Some((field, frequencies.filter(|_| self.failed.is_none())?))
     }
 
     /// Whether the field has to be sorted by its tiles now: that is wanted, and it was not yet.
@@ -558,9 +558,9 @@ impl Job {
             ..self.request.observation.clone()
         };
         let mut observation = self.experiment.observe(&request)?;
-        if let Some(most) = frequencies {
-            let experiment = &self.experiment;
-            observation.frequencies = self.frequencies.observe(experiment, request.field, most)?;
+        if let Some(wanted) = frequencies {
+            let wanted = (request.field, wanted);
+            observation.frequencies = self.frequencies.observe(&self.experiment, wanted)?;
         }
         if with_statistics || !is_wanted {
             self.statistics.clone_from(&observation.statistics);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::grid::Shape;
-use crate::problem::{Boundary, Source, Stencil, residual_field};
+use crate::problem::{Boundary, Source, Stencil, residual_field, sine_mode};
 use proptest::prelude::*;
 
 fn problem(shape: Shape, stencil: Stencil) -> Problem {
@@ -121,6 +121,45 @@ fn both_are_far_faster_than_jacobi_s_iteration() {
             assert!(made.sweeps() < jacobi / 10, "{acceleration:?}");
         }
     }
+}
+
+/// Of an error in the slowest mode Chebyshev's polynomial leaves 1 / T_m(1/ρ) = 1 / cosh(m arcosh(1/ρ)) after m sweeps;
+/// of conjugate gradients the residual is at most 2 √κ q^m of the first, with κ = (1 + ρ) / (1 − ρ) of the scaled matrix
+/// and q = (√κ − 1) / (√κ + 1).
+#[test]
+fn both_are_as_fast_as_theory_says() {
+    let shape = Shape::grid_2d(40, 24).unwrap();
+    let [x, y] = [40, 24].map(|n| sine_mode(n, 1));
+    let mode: Vec<f64> = y.iter().flat_map(|y| x.iter().map(move |x| x * y)).collect();
+    let smooth = Problem {
+        shape,
+        operator: Stencil::poisson(&shape).into(),
+        rhs: Source::Constant(0.0),
+        initial_guess: Source::Array(mode.into()),
+        boundary: Boundary::default(),
+    };
+    let rho = radius(&smooth).value;
+    let mut made =
+        AcceleratedJacobi::new(Acceleration::Chebyshev, &smooth, Some(radius(&smooth))).unwrap();
+    let start = made.residual().l2;
+    for sweep in 1..=150 {
+        made.sweep().unwrap();
+        let expected = start / (f64::from(sweep) * (1.0 / rho).acosh()).cosh();
+        let found = made.residual().l2;
+        assert!((found - expected).abs() <= 1e-9 * start, "{sweep}: {found} {expected}");
+    }
+    let rough = problem(shape, Stencil::poisson(&shape));
+    let mut made = AcceleratedJacobi::new(Acceleration::ConjugateGradients, &rough, None).unwrap();
+    let start = made.residual().l2;
+    let kappa = ((1.0 + rho) / (1.0 - rho)).sqrt();
+    let q = (kappa - 1.0) / (kappa + 1.0);
+    for sweep in 1..=150 {
+        made.sweep().unwrap();
+        let share = made.residual().l2 / start / (2.0 * kappa * q.powi(sweep));
+        assert!(share <= 1.0, "{sweep}: {share}");
+    }
+    // The bound says something: a method as slow as Jacobi's would break it.
+    assert!(rho.powi(150) > 2.0 * kappa * q.powi(150));
 }
 
 #[test]

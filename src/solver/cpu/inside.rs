@@ -69,13 +69,25 @@ pub struct Inside {
     /// the staleness of the halo. NaN where it would take too long.
     pub staleness: Vec<f32>,
     /// The iterate of a tile with all its digits: in 2D before and after the subiteration, one after the
-    /// other (the first of them alone before any was made), in 1D of all subiterations. Empty for all tiles,
-    /// whose updates read values that other tiles have of the same points.
+    /// other (the first of them alone before any was made), in 1D of all subiterations; of all tiles, at each
+    /// point that of its owner.
     pub states: Vec<f64>,
+    /// Of all tiles of a 1D grid, what each reads beside the points that it owns; of one tile nothing.
+    pub beside: Vec<BesideOwned>,
     /// The least and the largest value of the iterate in all subiterations.
     pub iterate_extent: [f32; 2],
     /// The least and the largest magnitude of the staleness in all subiterations, zeros left out.
     pub staleness_extent: [f32; 2],
+}
+
+/// The values that a tile of a 1D grid has just beside the points that it owns. Others own these, and have other
+/// values there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BesideOwned {
+    /// The points that it owns.
+    pub owned: Range<usize>,
+    /// After every subiteration, 0 to k: to the left and to the right of them.
+    pub values: Vec<[f64; 2]>,
 }
 
 /// The update of one point by one subiteration.
@@ -172,6 +184,7 @@ impl NextCycle<'_> {
             iterate,
             staleness,
             states,
+            beside: Vec::new(),
             iterate_extent,
             staleness_extent,
         }))
@@ -200,7 +213,8 @@ impl NextCycle<'_> {
             size,
             iterate: unknown.clone(),
             staleness: unknown,
-            states: Vec::new(),
+            states: vec![f64::NAN; size[0] * size[1]],
+            beside: Vec::new(),
             iterate_extent: NOTHING,
             staleness_extent: NOTHING,
         };
@@ -254,8 +268,7 @@ impl Inside {
         Some((stale as u64, (columns.len() * rows.len()) as u64))
     }
 
-    /// The update that gave a cell of a tile its value; `None` in the halo, before the first subiteration, and
-    /// for all tiles.
+    /// The update that gave a cell its value; `None` in the halo, and before the first subiteration.
     pub fn update_at(&self, [x, y]: [usize; 2], is_line: bool) -> Option<PointUpdate> {
         let [width, height] = self.size;
         let is_inner = |at: usize, size: usize| at > 0 && at + 1 < size;
@@ -269,9 +282,20 @@ impl Inside {
         let after = self.states.get(made * state..)?.get(..state)?;
         let along = |distance: usize| [before[cell - distance], before[cell + distance]];
         let [left, top] = [0, 1].map(|axis| self.computed[axis].start);
+        let i = left + x - 1;
+        let mut along_x = along(1);
+        if let Some(tile) = self.beside.iter().find(|tile| tile.owned.contains(&i)) {
+            // Its tile has values of its own where another owns the point.
+            let beside = tile.values.get(made - 1)?;
+            for (side, end) in [tile.owned.start, tile.owned.end - 1].into_iter().enumerate() {
+                if i == end {
+                    along_x[side] = beside[side];
+                }
+            }
+        }
         Some(PointUpdate {
-            point: [left + x - 1, if is_line { 0 } else { top + y - 1 }],
-            neighbours: [along(1), if is_line { [0.0; 2] } else { along(width) }],
+            point: [i, if is_line { 0 } else { top + y - 1 }],
+            neighbours: [along_x, if is_line { [0.0; 2] } else { along(width) }],
             before: before[cell],
             after: after[cell],
         })
@@ -283,12 +307,18 @@ impl Inside {
         let from = if owned.start == 0 { 0 } else { owned.start + 1 };
         let to = if owned.end + 2 == width { width } else { owned.end + 1 };
         let before = part.computed[0].start;
+        let mut values = Vec::new();
         for row in 0..rows {
             let there = row * width;
             let here = row * part.size[0] + from - before..row * part.size[0] + to - before;
             self.iterate[there + from..there + to].copy_from_slice(&part.iterate[here.clone()]);
-            self.staleness[there + from..there + to].copy_from_slice(&part.staleness[here]);
+            self.staleness[there + from..there + to].copy_from_slice(&part.staleness[here.clone()]);
+            self.states[there + from..there + to].copy_from_slice(&part.states[here]);
+            // The halo lies before the first point that is computed.
+            let ends = [owned.start, owned.end + 1].map(|at| row * part.size[0] + at - before);
+            values.push(ends.map(|at| part.states[at]));
         }
+        self.beside.push(BesideOwned { owned: owned.clone(), values });
     }
 }
 

@@ -23,7 +23,7 @@ mod working;
 
 #[cfg(feature = "cuda")]
 pub(super) use blocks::computed_rows;
-pub use inside::{Followed, Inside, NextCycle, PointUpdate};
+pub use inside::{BesideOwned, Followed, Inside, NextCycle, PointUpdate};
 pub use level::Level;
 pub use working::{system_bytes, working_bytes};
 

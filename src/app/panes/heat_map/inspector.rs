@@ -72,7 +72,9 @@ pub fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) ->
         Some(distance) => format!("{distance} points from the nearest tile border"),
         None => "one tile, no tile border".to_owned(),
     };
-    format!("{place}   {symbol} = {value}{other}   tile {tile}   {edge}")
+    let device =
+        side.device_of(row).map_or_else(String::new, |device| format!("   device {device}"));
+    format!("{place}   {symbol} = {value}{other}   tile {tile}   {edge}{device}")
 }
 
 /// The indices of a point of a 2D grid, or of a slice through a 3D one.

@@ -385,7 +385,7 @@ fn label_sides(
     }
 }
 
-/// Draws tile borders over a picture, and the cycles of a diagram over and, if there is room,
+/// Draws tile borders and those between devices over a picture, and the cycles of a diagram over and, if there is room,
 /// beside it.
 fn lines(
     ui: &Ui,
@@ -405,17 +405,12 @@ fn lines(
             overlay::shown_cycle(ui, area, to_screen, (side.observation.cycle / cycles) as f32);
         }
     }
+    let grid = grid_of(side);
     if borders {
-        overlay::borders(
-            ui,
-            area,
-            to_screen,
-            grid_of(side),
-            side.shown().tiling(),
-            picture,
-            latest,
-        );
+        overlay::borders(ui, area, to_screen, grid, side.shown().tiling(), picture, latest);
     }
+    let devices = side.plan.device_borders_shown(picture.samples.slice);
+    overlay::devices(ui, area, to_screen, grid.x, &devices);
 }
 
 /// Draws the picture.

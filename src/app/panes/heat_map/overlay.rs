@@ -1,7 +1,7 @@
 //! Marks over the map: tile borders, the point under the cursor, the cycles of a diagram.
 
 use crate::app::widgets::labels::mathematics;
-use crate::app::widgets::theme;
+use crate::app::widgets::{device_border, theme};
 use crate::grid::{AxisTiling, Tiling};
 use crate::picture::linear_ticks;
 use crate::run::{Picture, Report};
@@ -180,6 +180,41 @@ pub fn borders(
         painter.hline(extent.x_range(), at + 1.0, dark);
         painter.hline(extent.x_range(), at, light);
     }
+}
+
+/// Draws where devices that share the grid meet, and names the devices at the left. `columns` is the width of the grid.
+pub fn devices(ui: &Ui, area: Rect, to_screen: &RectTransform, columns: f32, borders: &[usize]) {
+    if borders.is_empty() {
+        return;
+    }
+    let painter = ui.painter().with_clip_rect(area);
+    let ends = [0.0, columns];
+    for &border in borders {
+        let ends = ends.map(|x| to_screen.transform_pos(pos2(x, border as f32)));
+        device_border::paint(&painter, ends);
+    }
+    let font = TextStyle::Small.resolve(ui.style());
+    let row = |border: f32| to_screen.transform_pos(pos2(0.0, border)).y;
+    let starts = std::iter::once(0.0).chain(borders.iter().map(|border| *border as f32)).map(row);
+    let mut last = f32::NEG_INFINITY;
+    for (device, top) in starts.enumerate() {
+        // Of bands lower than a line of text, some have no room for their name.
+        if top - last < font.size + 2.0 * CAPTION_PADDING.y {
+            continue;
+        }
+        last = top;
+        let name = format!("device {device}");
+        let galley = painter.layout_no_wrap(name, font.clone(), Color32::WHITE);
+        let at = pos2(ends_left(to_screen, area), top + 2.0) + CAPTION_PADDING;
+        let rect = Rect::from_min_size(at, galley.size()).expand2(vec2(3.0, 1.0));
+        painter.rect_filled(rect, 2.0, Color32::from_black_alpha(150));
+        painter.galley(at, galley, Color32::WHITE);
+    }
+}
+
+/// Where the grid begins on the screen, or the area, if the grid begins left of it.
+fn ends_left(to_screen: &RectTransform, area: Rect) -> f32 {
+    to_screen.transform_pos(Pos2::ZERO).x.max(area.left())
 }
 
 /// Where the tile borders of an axis that are seen lie on the screen. Of those nearer than

@@ -38,6 +38,12 @@ impl Side<'_> {
         })
     }
 
+    /// Which of several devices owns a row of the picture; `None` on one, and of a slice within a plane of devices.
+    pub fn device_of(&self, row: usize) -> Option<usize> {
+        let borders = self.plan.device_borders_shown(self.picture.samples.slice);
+        (!borders.is_empty()).then(|| borders.partition_point(|border| *border <= row))
+    }
+
     /// The grid that the picture shows, with its tiles: in 3D a slice.
     pub fn shown(&self) -> Geometry {
         self.plan.shown(self.picture.samples.slice)

@@ -11,11 +11,9 @@ const ALIKE: f64 = 1e-12;
 /// The update that gave a cell its value, or why there is none, in one sentence.
 pub(super) fn of_cell(inside: &Inside, report: &Report, cell: [usize; 2]) -> String {
     let problem = &report.plan.problem;
-    if inside.tile.is_none() {
-        return "The numbers of an update are shown of one tile, not of all tiles.".to_owned();
-    }
     let Some(update) = inside.update_at(cell, problem.shape.dim() == 1) else {
-        return match inside.subiteration {
+        let made = if problem.shape.dim() == 1 { cell[1] } else { inside.subiteration };
+        return match made {
             0 => "No subiteration has been made.".to_owned(),
             _ => "This value is not updated inside the cycle.".to_owned(),
         };

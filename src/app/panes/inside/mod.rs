@@ -13,20 +13,19 @@ use crate::app::widgets::icon::Icon;
 use crate::app::widgets::labels::{explained, mathematics, named};
 use crate::app::widgets::{cells, theme};
 use crate::grid::{AxisTiling, Need, Tiling};
-use crate::picture::{ColourMap, FigureKind, InsideKind, Range, Scale, ScaleKind, grouped, number};
+use crate::picture::{
+    ColourMap, FigureKind, InsideKind, Range, STALE_FRONT, Scale, ScaleKind, grouped, number,
+    stale_front,
+};
 use crate::run::{ObservationRequest, Report};
 use crate::solver::{Followed, Inside, Subiterations};
 use eframe::egui::{
     Button, Color32, ComboBox, Label, Rect, RichText, Slider, Stroke, TextStyle, Ui, pos2, vec2,
 };
-use std::ops::Range as Points;
 
 /// Height of the text under the picture, and the largest share of the room that it takes.
 const LINES_ROOM: f32 = 80.0;
 const LINES_SHARE: f32 = 0.45;
-
-/// The stale front, on any of the colours of the values.
-const FRONT: Color32 = Color32::from_rgb(150, 255, 60);
 
 /// Width of the controls beside the slider, and of its number.
 const CONTROLS: f32 = 232.0;
@@ -148,7 +147,7 @@ fn ui(
         Some(_) => frames(ui, &shown, inside, line),
         None => borders(ui, &shown, inside, report.plan.tiling.x()),
     }
-    front(ui, &shown, inside, &report.plan.tiling);
+    front(ui, &shown, inside, &report.plan.tiling, line);
     if line {
         let row = inside.subiteration as f32;
         let row = Rect::from_min_max(pos2(0.0, row), pos2(inside.size[0] as f32, row + 1.0));
@@ -263,44 +262,16 @@ fn borders(ui: &Ui, shown: &CellsView, inside: &Inside, tiling: &AxisTiling) {
     }
 }
 
-/// Draws the stale front: in 2D around the points that it has not reached in the subiteration, in 1D through all
-/// subiterations. Nothing is drawn where no point is left.
-fn front(ui: &Ui, shown: &CellsView, inside: &Inside, tiling: &Tiling) {
-    let stroke = Stroke::new(1.5, FRONT);
-    // The halo lies before the first point that is computed.
-    let cells = |axis: usize, points: Points<usize>| {
-        let first = inside.computed[axis].start;
-        [points.start, points.end].map(|point| (point + 1).saturating_sub(first) as f32)
-    };
-    let x = tiling.x();
-    if let (Some([across, down]), Some(y)) = (inside.tile, tiling.y()) {
-        let columns = cells(0, x.untouched(across, inside.subiteration));
-        let rows = cells(1, y.untouched(down, inside.subiteration));
-        let untouched = Rect::from_min_max(pos2(columns[0], rows[0]), pos2(columns[1], rows[1]));
-        if untouched.is_positive() {
-            cells::frame(ui, shown, untouched, stroke);
-        }
-        return;
-    }
-    let tiles = inside.tile.map_or(0..x.count(), |[across, _]| across..across + 1);
-    for tile in tiles {
-        let most = if inside.tile.is_some() { x.computed(tile) } else { x.owned(tile) };
-        // A step down each side with every row, as long as the sides are apart.
-        let mut sides = [Vec::new(), Vec::new()];
-        for sweeps in 0..inside.size[1] {
-            let untouched = x.untouched(tile, sweeps);
-            let (start, end) = (untouched.start.max(most.start), untouched.end.min(most.end));
-            if start >= end {
-                break;
-            }
-            for (side, column) in sides.iter_mut().zip(cells(0, start..end)) {
-                let row = sweeps as f32;
-                side.extend([pos2(column, row), pos2(column, row + 1.0)]);
-            }
-        }
-        for side in sides {
-            cells::line(ui, shown, side, stroke);
-        }
+/// Draws the stale front.
+fn front(ui: &Ui, shown: &CellsView, inside: &Inside, tiling: &Tiling, line: bool) {
+    let [r, g, b] = STALE_FRONT;
+    let stroke = Stroke::new(1.5, Color32::from_rgb(r, g, b));
+    // The halo lies before the first point that is computed; in 1D rows are subiterations.
+    let [left, top] = [0, 1].map(|axis| inside.computed[axis].start as f64 - 1.0);
+    let top = if line { 0.0 } else { top };
+    for corners in stale_front(inside, tiling) {
+        let corners = corners.into_iter().map(|[x, y]| pos2((x - left) as f32, (y - top) as f32));
+        cells::line(ui, shown, corners.collect(), stroke);
     }
 }
 

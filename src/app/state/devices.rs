@@ -1,0 +1,64 @@
+//! Simulated devices: how a run gets them, and how it is left to one device again.
+
+use crate::run::{Backend, MethodSpec, RunSpec};
+use crate::solver::{Devices, Kernel};
+
+/// Devices to begin with, if there are as many rows of tiles.
+const FIRST: usize = 4;
+
+/// The most devices that can share the grid of a run: its rows of tiles. 1 where tiles or grid are not valid.
+pub fn most(spec: &RunSpec) -> usize {
+    let shape = spec.problem.grid().filter(|shape| shape.dim() > 1);
+    match (shape, spec.tiling()) {
+        (Some(shape), _) if spec.method.name.is_jacobi() => Devices::most(None, &shape),
+        (Some(shape), Some(tiling)) => Devices::most(Some(&tiling), &shape),
+        _ => 1,
+    }
+}
+
+/// Shares the grid out over simulated devices.
+pub fn begin(spec: &mut RunSpec) {
+    if spec.method.backend == Backend::Cuda {
+        spec.method.backend = Backend::Auto;
+    }
+    spec.method.kernel = Kernel::AUTO;
+    spec.method.block_size = None;
+    spec.method.simulate_devices = Some(FIRST.min(most(spec)));
+}
+
+/// Leaves the whole grid to one device.
+pub fn leave(method: &mut MethodSpec) {
+    (method.simulate_devices, method.exchange_every, method.link) = (None, None, None);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{MethodName, Planner};
+
+    #[test]
+    fn a_run_on_simulated_devices_can_be_made_and_left() {
+        let with = |name, tile: usize, shape: &[usize]| {
+            let mut spec = RunSpec::default();
+            (spec.method.name, spec.method.tile) = (name, vec![tile]);
+            spec.problem.shape = shape.to_vec();
+            spec
+        };
+        for (own, count) in [
+            (with(MethodName::Hierarchical, 32, &[256, 256]), 4),
+            (with(MethodName::Hierarchical, 128, &[256, 256]), 2),
+            (with(MethodName::Hierarchical, 256, &[256, 256]), 1),
+            (with(MethodName::Classic, 32, &[256, 40]), 3),
+            (with(MethodName::Classic, 32, &[16, 16, 16]), 4),
+        ] {
+            let mut spec = own.clone();
+            spec.method.backend = Backend::Cuda;
+            begin(&mut spec);
+            assert_eq!(spec.method.simulate_devices, Some(count));
+            let plan = Planner::default().plan(&spec).unwrap();
+            assert_eq!(plan.device_borders().len(), count - 1);
+            leave(&mut spec.method);
+            assert_eq!(spec, own);
+        }
+    }
+}
