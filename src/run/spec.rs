@@ -775,15 +775,24 @@ struct Versioned {
 impl RunSpec {
     /// The tiles; `None` while they are not valid.
     pub fn tiling(&self) -> Option<Tiling> {
-        let (method, axes) = (&self.method, &self.problem.shape);
-        let tile: Vec<_> = (0..axes.len()).map(|axis| method.tile_of(axis)).collect();
-        let overlap: Vec<_> = (0..axes.len()).map(|axis| method.overlap_of(axis)).collect();
-        match (self.problem.kind, &axes[..]) {
+        self.method.tiling_of(&self.problem)
+    }
+}
+
+impl MethodSpec {
+    /// The tiles that it cuts a problem into; `None` while they are not valid.
+    pub fn tiling_of(&self, problem: &ProblemSpec) -> Option<Tiling> {
+        let axes = &problem.shape;
+        let tile: Vec<_> = (0..axes.len()).map(|axis| self.tile_of(axis)).collect();
+        let overlap: Vec<_> = (0..axes.len()).map(|axis| self.overlap_of(axis)).collect();
+        match (problem.kind, &axes[..]) {
             (ProblemKind::Matrix, [rows]) => Tiling::blocks(*rows, tile[0], overlap[0]).ok(),
             _ => Tiling::new(axes, &tile, &overlap).ok(),
         }
     }
+}
 
+impl RunSpec {
     /// The kernels that go with the problem, the method and the back end.
     pub fn kernels(&self) -> Vec<Kernel> {
         self.kernels_with(&self.method)

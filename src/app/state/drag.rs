@@ -141,20 +141,9 @@ fn points(problem: &ProblemSpec) -> f64 {
 pub fn redundant_work(problem: &ProblemSpec, method: &MethodSpec) -> f64 {
     match method.name {
         MethodName::Hierarchical => {
-            tiling(problem, method).map_or(1.0, |tiling| tiling.redundancy())
+            method.tiling_of(problem).map_or(1.0, |tiling| tiling.redundancy())
         }
         _ => 1.0,
-    }
-}
-
-/// The tiling of a method; `None` while it is invalid.
-pub fn tiling(problem: &ProblemSpec, method: &MethodSpec) -> Option<Tiling> {
-    let axes = &problem.shape;
-    let tile: Vec<_> = (0..axes.len()).map(|axis| method.tile_of(axis)).collect();
-    let overlap: Vec<_> = (0..axes.len()).map(|axis| method.overlap_of(axis)).collect();
-    match (problem.kind, &axes[..]) {
-        (ProblemKind::Matrix, [rows]) => Tiling::blocks(*rows, tile[0], overlap[0]).ok(),
-        _ => Tiling::new(axes, &tile, &overlap).ok(),
     }
 }
 

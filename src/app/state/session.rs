@@ -1,6 +1,6 @@
 //! The session: all settings of the run and of its view.
 
-use crate::app::state::drag::{Drag, HoldAt, reached_in_time, redundant_work, tiling};
+use crate::app::state::drag::{Drag, HoldAt, reached_in_time, redundant_work};
 use crate::app::state::lesson::LessonProgress;
 use crate::app::state::pins::Pins;
 use crate::app::state::travel::Travel;
@@ -8,7 +8,7 @@ use crate::app::state::view_settings::{Against, Colours, RangeMode, ViewSettings
 use crate::grid::Tiling;
 use crate::picture::{FigureKind, Norm, ScaleKind, ViewSpec, grouped};
 use crate::run::{
-    Backend, CutLine, FieldKind, MapRequest, Milestone, ObservationRequest, Phase, Preset, Report,
+    Backend, CutLine, FieldKind, MapRequest, MethodSpec, Milestone, ObservationRequest, Phase, Preset, Report,
     RunSpec, WorkerRequest,
 };
 use crate::solver::Followed;

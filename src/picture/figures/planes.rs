@@ -201,6 +201,6 @@ fn owned(ends: &[(f64, f64, f64)], step: &Step, is_pyramid: bool, colour: [u8; 3
     places.dedup();
     let inside = |x: f64| ends.iter().filter(move |(left, right, _)| (*left..=*right).contains(&x));
     let low = places.iter().filter_map(|&x| Some((x, inside(x).next()?.2))).collect();
-    let high = places.iter().filter_map(|&x| Some((x, inside(x).last()?.2))).collect();
+    let high = places.iter().filter_map(|&x| Some((x, inside(x).next_back()?.2))).collect();
     Band { low, high, colour }
 }

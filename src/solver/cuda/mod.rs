@@ -273,7 +273,6 @@ pub fn solver(
 /// [`SolverError`] if they do not, or a GPU cannot be used.
 pub fn check_memory(
     problem: &Problem,
-    #[cfg_attr(not(feature = "cuda"), expect(unused_variables, reason = "no GPU has arrays"))]
     method: &Method,
     precision: Precision,
     devices: &[Device],
@@ -282,7 +281,7 @@ pub fn check_memory(
     if method.devices().is_some() && problem.operator.matrix().is_none() {
         return devices::check(problem, method, precision.bytes(), devices);
     }
-    devices.iter().try_for_each(|device| device.check_memory(problem, precision))
+    devices.iter().try_for_each(|device| device.check_memory(problem, method, precision))
 }
 
 /// The kernel that runs where `kernel` is chosen, on a GPU that is not known: for [`Kernel::AUTO`], the

@@ -172,12 +172,14 @@ impl Lanes {
         }
         let planes = &step.up;
         if !planes.is_empty() {
-            let stored = work.stored(planes);
             let window = &work.windows[step.window];
             for (slow, ring) in [(slow.from, &window.levels[0]), (slow.g, &window.g)] {
-                let to = ring.at(work.bytes(step, planes.start));
-                // SAFETY: the ring has room for the planes, and whoever enqueues waits until they are copied.
-                unsafe { result::memcpy_htod_async(to, &slow[stored.clone()], up.stream.cu_stream()) }?;
+                let slow = &slow[work.stored(planes)];
+                for (to, bytes) in ring.parts(work.bytes(step, planes.start), size_of_val(slow)) {
+                    let from = &slow[values::<R>(bytes)];
+                    // SAFETY: the ring has room for the planes, and whoever enqueues waits until they are copied.
+                    unsafe { result::memcpy_htod_async(to, from, up.stream.cu_stream()) }?;
+                }
             }
             let inside = planes.end.min(work.axis.count + 1) - planes.start.max(1);
             work.traffic.up += 2 * (inside * work.axis.points) as u64;
@@ -199,15 +201,18 @@ impl Lanes {
         let [first, second] = &window.levels;
         let planes = &step.up;
         if !planes.is_empty() {
-            let at = |plane| [first, second].map(|ring| ring.at(work.bytes(step, plane)));
-            work.sweep.copy_rims(&sweeps.stream, at(planes.start), planes.len())?;
+            let start = work.bytes(step, planes.start);
+            let rims = [first, second].map(|ring| ring.at(start));
+            work.sweep.copy_rims(&sweeps.stream, rims, planes.len())?;
             for plane in [0, work.axis.count + 1].into_iter().filter(|it| planes.contains(it)) {
-                let [from, to] = at(plane);
                 let bytes = work.axis.stored * size_of::<R>();
-                // SAFETY: both rings have room for the plane.
-                unsafe {
-                    result::memcpy_dtod_async(to, from, bytes, sweeps.stream.cu_stream())
-                }?;
+                let [from, to] =
+                    [first, second].map(|ring| ring.parts(work.bytes(step, plane), bytes));
+                for ((from, bytes), (to, _)) in from.zip(to) {
+                    let stream = sweeps.stream.cu_stream();
+                    // SAFETY: both rings have room for the plane, and are cut at the same bytes.
+                    unsafe { result::memcpy_dtod_async(to, from, bytes.len(), stream) }?;
+                }
             }
         }
         for m in 1..=work.pass.height() {
@@ -239,14 +244,21 @@ impl Lanes {
         let planes = &step.down;
         if !planes.is_empty() {
             let ring = &work.windows[step.window].levels[work.pass.height() % 2];
-            let from = ring.at(work.bytes(step, planes.start));
-            let to = &mut slow.to[work.stored(planes)];
-            // SAFETY: the planes lie in the ring, and whoever enqueues waits until they are copied.
-            unsafe { result::memcpy_dtoh_async(to, from, down.stream.cu_stream()) }?;
+            let slow = &mut slow.to[work.stored(planes)];
+            for (from, bytes) in ring.parts(work.bytes(step, planes.start), size_of_val(slow)) {
+                let to = &mut slow[values::<R>(bytes)];
+                // SAFETY: the planes lie in the ring, and whoever enqueues waits until they are copied.
+                unsafe { result::memcpy_dtoh_async(to, from, down.stream.cu_stream()) }?;
+            }
             work.traffic.down += (planes.len() * work.axis.points) as u64;
         }
         down.made(number)
     }
+}
+
+/// The values that some bytes are: a ring is as long as a whole number of values.
+fn values<R>(bytes: Range<usize>) -> Range<usize> {
+    bytes.start / size_of::<R>()..bytes.end / size_of::<R>()
 }
 
 impl<R: DeviceReal> Work<'_, R> {

@@ -7,6 +7,7 @@ use crate::solver::cuda::arguments::Pointer;
 use crate::solver::cuda::gpu::Gpu;
 use cudarc::driver::sys::{self, CUresult};
 use cudarc::driver::{CudaStream, DriverError};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Working memory on a GPU, as a ring.
@@ -65,9 +66,22 @@ impl Ring {
     }
 
     /// The address of a byte, counted from the start of the ring and on around it. As many bytes as the ring has are
-    /// contiguous from there on.
+    /// contiguous from there on, for kernels.
     pub fn at(&self, byte: usize) -> Pointer {
         self.address + (byte % self.bytes) as u64
+    }
+
+    /// The same for copies, of which each has to stay in one of both halves: addresses, and which of so many bytes go
+    /// there.
+    pub fn parts(
+        &self,
+        byte: usize,
+        bytes: usize,
+    ) -> impl Iterator<Item = (Pointer, Range<usize>)> + use<> {
+        let start = byte % self.bytes;
+        let first = bytes.min(self.bytes - start);
+        let parts = [(self.address + start as u64, 0..first), (self.address, first..bytes)];
+        parts.into_iter().filter(|(_, bytes)| !bytes.is_empty())
     }
 
     /// Fills it with NaN.
