@@ -1,6 +1,6 @@
 //! Sums and maxima in a fixed order, for any vector length and number of threads.
 
-use crate::grid::{Doubles, Doubts, Real, Value, Vector};
+use crate::grid::{Doubles, Doubts, Real, Vector};
 use crate::solver::{CycleNorms, ResidualNorms};
 
 /// Number of partial sums: as many as the longest vector has values, so that every instruction set
@@ -79,10 +79,10 @@ impl<const COUNT: usize> Lanes<COUNT> {
     /// Adds a value to each of the lanes from `lane` on. Where the sums are in doubt, none of them counts.
     #[inline(always)]
     pub fn add_pair(&mut self, lane: usize, values: Doubles) -> Doubts {
-        let squares = values.fma(values, Doubles::load(&self.squares, lane));
+        let (squares, doubts) = values.add_square(Doubles::load(&self.squares, lane));
         squares.store(&mut self.squares, lane);
         Doubles::load(&self.max, lane).max_magnitude(values).store(&mut self.max, lane);
-        squares.doubts()
+        doubts
     }
 
     #[inline(always)]

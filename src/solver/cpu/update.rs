@@ -449,7 +449,8 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
         }
         for i in 0..WIDTH {
             let (x, y) = ([x_prev[i], x_next[i]], [y_prev[i], y_next[i]]);
-            let weights = weights.map(|weights| weights[i]);
+            // Not `map`, from which the compiler makes no vectors.
+            let weights = [weights[0][i], weights[1][i], weights[2][i], weights[3][i]];
             new[i] = update.update(old[i], x, y, [z_prev[i], z_next[i]], g[i], weights);
         }
         let start = row * stride + column;
@@ -537,7 +538,10 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
                 }
             }
         }
-        if doubts.are_any() {
+        let read = [own, x_prev, x_next, y_prev, y_next, z_prev, z_next, g];
+        let is_zero = |row: &[R; WIDTH]| row.iter().all(|value| *value == R::default());
+        // Where all is 0 there is nothing to lose.
+        if doubts.are_any() && !read.into_iter().all(is_zero) {
             measured = before;
             changes.set_first(&measured);
             let rows =
