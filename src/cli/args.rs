@@ -82,6 +82,7 @@ pub struct CommonArgs {
         long,
         value_name = "FILE.npy|VALUE",
         help_heading = "Problem",
+        value_parser = values::initial,
         allow_hyphen_values = true
     )]
     initial: Option<InitialGuess>,
@@ -211,7 +212,8 @@ pub struct CommonArgs {
         value_name = "N",
         help_heading = "Method",
         value_delimiter = ',',
-        value_parser = values::whole::<u32>
+        value_parser = values::whole::<u32>,
+        allow_negative_numbers = true
     )]
     devices: Option<Vec<u32>>,
     /// Devices that share the rows of tiles (with --method classic bands of 16 rows, in 3D planes) of a 2D or 3D grid,
@@ -241,7 +243,7 @@ pub struct CommonArgs {
         value_name = "LATENCY,BANDWIDTH",
         help_heading = "Method",
         value_parser = values::link,
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     link: Option<[f64; 2]>,
 
@@ -329,6 +331,13 @@ impl CommonArgs {
     /// # Errors
     /// If a file cannot be read.
     pub fn spec(&self) -> anyhow::Result<RunSpec> {
+        let spec = self.described()?;
+        self.check_options(&spec)?;
+        Ok(spec)
+    }
+
+    /// The same with options that may be without effect.
+    fn described(&self) -> anyhow::Result<RunSpec> {
         let base = self.base()?;
         let problem = self.problem(&base)?;
         let stop = self.stop(&base, &problem);
@@ -343,9 +352,7 @@ impl CommonArgs {
         method.simulate_devices = self.simulate_devices.or(method.simulate_devices);
         method.exchange_every = self.exchange_every.or(method.exchange_every);
         method.link = self.link.or(method.link);
-        let spec = RunSpec { problem, stop, method, version: base.version };
-        self.check_options(&spec)?;
-        Ok(spec)
+        Ok(RunSpec { problem, stop, method, version: base.version })
     }
 
     /// Refuses options that change nothing of the run that they describe. What a run file or a preset has
@@ -364,6 +371,24 @@ impl CommonArgs {
                 self.devices.is_some(),
                 spec.method.backend != Backend::Cpu,
                 "with backend cpu; it is for backend cuda",
+            ),
+            (
+                "--devices",
+                self.devices.is_some(),
+                !spec.method.is_for_cpu(),
+                "on a run that is for the CPU; it chooses a GPU",
+            ),
+            (
+                "--exchange-every",
+                self.exchange_every.is_some(),
+                spec.method.simulate_devices != Some(1),
+                "on one device, which exchanges nothing",
+            ),
+            (
+                "--link",
+                self.link.is_some(),
+                spec.method.simulate_devices != Some(1),
+                "on one device, which exchanges nothing",
             ),
             (
                 "--stop",
@@ -388,7 +413,21 @@ impl CommonArgs {
                 return Err(UsageError(format!("{option} has no effect {instead}")));
             }
         }
-        Ok(())
+        self.check_hot_box(spec.problem.shape.len())
+    }
+
+    /// Refuses sides of a hot box that a grid of `dim` axes does not have.
+    fn check_hot_box(&self, dim: usize) -> Result<(), UsageError> {
+        let Some(hot) = &self.hot_box else { return Ok(()) };
+        let (sides, usual) = (hot.sides(), HotBox::ARTICLE.sides());
+        let names = HotBox::NAMES.iter().flatten();
+        let given = sides.iter().flatten().zip(usual.iter().flatten()).zip(names);
+        match given.skip(2 * dim).find(|((side, usual), _)| side != usual) {
+            Some(((side, _), name)) => Err(UsageError(format!(
+                "hot_box.{name} is {side}; a {dim}D grid does not have this side"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// The files that a run is made of, with the options that name them.
@@ -502,7 +541,7 @@ impl RunArgs {
     /// # Errors
     /// If a file cannot be read.
     pub fn spec(&self) -> anyhow::Result<RunSpec> {
-        let mut spec = self.common.spec()?;
+        let mut spec = self.common.described()?;
         let axes = |given: &Option<Axes>, base| given.clone().map_or(base, |Axes(axes)| axes);
         let base = spec.method.clone();
         let block = spec.problem.matrix.is_some() && self.common.run.is_none();
@@ -545,6 +584,7 @@ impl RunArgs {
         spec.method = method;
         let inherited = Some(inherited).filter(|kernel| spec.kernels().contains(kernel));
         spec.method.kernel = self.kernel.or(inherited).unwrap_or_default();
+        self.common.check_options(&spec)?;
         Ok(spec)
     }
 

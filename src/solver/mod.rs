@@ -31,6 +31,7 @@ mod unavailable;
 
 pub use acceleration::{AcceleratedJacobi, Acceleration, AccelerationError};
 pub use bank_conflicts::BankConflicts;
+pub use cpu::ARRAYS as SOLVER_ARRAYS;
 pub use cpu::{Followed, Inside, NextCycle, PointUpdate, on_cpu, system_bytes, working_bytes};
 pub use devices::{Devices, Exchange, Link};
 pub use error::SolverError;

@@ -14,6 +14,9 @@ pub const MOST_FREQUENCIES: usize = 1 << 22;
 /// Arrays of the grid that it takes, in double precision: the amplitudes, and these turned.
 const ARRAYS: usize = 2;
 
+/// With the copy of the field that it begins with.
+const ALL_ARRAYS: usize = ARRAYS + 1;
+
 /// The amplitudes of the modes that add up to a field, without their signs: the field is their sum, each times a
 /// product of sines with p half waves along x and q along y. Of a 1D batch they are those of its first system.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +33,14 @@ pub struct Frequencies {
 pub(in crate::run) type FrequencyTask = Box<dyn FnOnce() -> Option<Frequencies> + Send>;
 
 impl Frequencies {
+    /// Bytes that finding them takes; none where there are none.
+    pub fn bytes(problem: &Problem) -> u64 {
+        match has_frequencies(problem) {
+            true => problem.shape.array_bytes(ALL_ARRAYS, Precision::F64),
+            false => 0,
+        }
+    }
+
     /// Those of a field at all points of a 1D or 2D grid (C order), in at most `most` samples across and down; `None`
     /// where memory does not suffice.
     fn of(
@@ -53,8 +64,7 @@ impl Frequencies {
 impl Experiment {
     /// Whether its fields have frequencies: on a grid of one or two axes and at most [`MOST_FREQUENCIES`] points.
     pub(in crate::run) fn has_frequencies(&self) -> bool {
-        let Problem { shape, operator, .. } = &*self.run().plan().problem;
-        operator.matrix().is_none() && shape.dim() < 3 && shape.points() <= MOST_FREQUENCIES
+        has_frequencies(&self.run().plan().problem)
     }
 
     /// The work that finds the frequencies of a field of the present iterate, of which it has a copy; `None` where
@@ -102,6 +112,11 @@ impl Experiment {
     ) -> Result<Option<Frequencies>, SolverError> {
         Ok(self.frequency_task(field, most)?.and_then(|task| task()))
     }
+}
+
+fn has_frequencies(problem: &Problem) -> bool {
+    let Problem { shape, operator, .. } = problem;
+    operator.matrix().is_none() && shape.dim() < 3 && shape.points() <= MOST_FREQUENCIES
 }
 
 /// The magnitudes of the values of a grid, row by row, thinned out to a window of it: the largest of each block.
