@@ -1719,6 +1719,30 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
     refused(&folder, &format!("{bench} -o no/such/r.md"), 1, &["no/such"]);
 }
 
+/// What a run file has for another method is the same mistake as the option.
+#[test]
+fn values_for_another_method_are_refused_in_a_run_file_too() {
+    let folder = folder();
+    let run = |change: &dyn Fn(&mut RunSpec)| {
+        let mut run = small();
+        change(&mut run);
+        fs::write(folder.path().join("run.toml"), run.to_toml()).unwrap();
+    };
+    let both = |option: &str, part: &str| {
+        refused(&folder, &format!("solve {SMALL} {option}"), 2, &[part]);
+        refused(&folder, "solve --run run.toml", 2, &[part]);
+        refused(&folder, "open run.toml", 2, &[part]);
+    };
+    run(&|run| run.method.height = "4".parse().ok());
+    both("--height 4", "height is 4 with method hierarchical");
+    run(&|run| run.method.memory = "64MB".parse().ok());
+    both("--memory 64MB", "memory is 64MB with method hierarchical");
+    run(&|run| run.method.block_size = Some(64));
+    both("--block-size 64", "block_size is 64 with method hierarchical");
+    run(&|run| run.problem.initial = Some(InitialGuess::File("".into())));
+    refused(&folder, "solve --run run.toml", 2, &["initial is empty", ".npy"]);
+}
+
 /// Only where an option is given: what comes from a run file or a preset may be without effect.
 #[test]
 fn options_without_effect_are_refused() {

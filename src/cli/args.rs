@@ -547,22 +547,26 @@ impl RunArgs {
         let block = spec.problem.matrix.is_some() && self.common.run.is_none();
         let tile = if block { vec![BLOCK] } else { base.tile.clone() };
         let name = self.method.unwrap_or(base.name);
-        // Those of a run do not go with another method.
+        // What a run has only for its own method does not go with another; without one the planner refuses it.
         let streams = name.is_streaming();
-        let is_tiled = name == MethodName::Hierarchical;
-        let is_classic = name == MethodName::Classic;
+        let [is_streamed, is_tiled, is_classic, is_shared] =
+            [streams, name == MethodName::Hierarchical, name == MethodName::Classic, !streams]
+                .map(|fits| fits || name == base.name);
         let method = MethodSpec {
             name,
-            height: self.height.or(base.height.filter(|_| streams)),
-            memory: self.memory.or(base.memory.filter(|_| streams)),
+            height: self.height.or(base.height.filter(|_| is_streamed)),
+            memory: self.memory.or(base.memory.filter(|_| is_streamed)),
             wave: self.common.wave.or(base.wave.filter(|_| is_tiled)),
             warp: self.common.warp.or(base.warp.filter(|_| is_tiled)),
             simulate_devices: self
                 .common
                 .simulate_devices
-                .or(base.simulate_devices.filter(|_| !streams)),
-            exchange_every: self.common.exchange_every.or(base.exchange_every.filter(|_| !streams)),
-            link: self.common.link.or(base.link.filter(|_| !streams)),
+                .or(base.simulate_devices.filter(|_| is_shared)),
+            exchange_every: self
+                .common
+                .exchange_every
+                .or(base.exchange_every.filter(|_| is_shared)),
+            link: self.common.link.or(base.link.filter(|_| is_shared)),
             k: self.k.unwrap_or(base.k),
             tile: axes(&self.tile, tile),
             overlap: axes(&self.overlap, base.overlap),

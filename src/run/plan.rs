@@ -968,6 +968,10 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
         }
         problem.initial_guess = match initial {
             InitialGuess::Value(constant) => constant_guess(*constant)?,
+            InitialGuess::File(path) if path.as_os_str().is_empty() => {
+                let allowed = "it must be a finite number, or an .npy array";
+                return Err(value("initial", "empty", allowed));
+            }
             InitialGuess::File(path) => Source::Array(input::load_array(path, &shape)?),
         };
     }
