@@ -11,7 +11,7 @@ use tilescope::app::SettingsFile;
 use tilescope::cli::refusals;
 use tilescope::grid::{ByteCount, Slice};
 use tilescope::lesson::Lesson;
-use tilescope::picture::ColourMap;
+use tilescope::picture::{ColourMap, link_text, read_link};
 use tilescope::problem::{input, matrix};
 use tilescope::run::{InitialGuess, PerAxis, Planner, RunSpec, SweepTable};
 use tilescope::solver::{Height, Subiterations};
@@ -20,7 +20,7 @@ use tilescope::solver::{Height, Subiterations};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     ("run-file", run_file),
     ("figure", figure),
     ("input", input),
@@ -29,6 +29,7 @@ pub const TARGETS: [Target; 8] = [
     ("matrix", matrix),
     ("settings", settings),
     ("lesson", lesson),
+    ("link", link),
 ];
 
 /// Points of the largest grid that is planned: a plan takes no memory of the grid's size, but its
@@ -140,6 +141,19 @@ pub fn lesson(bytes: &[u8]) {
         Ok(read) => {
             read.errors.iter().for_each(|error| sentence(error));
             assert!(!read.lesson.steps.is_empty());
+        }
+        Err(error) => sentence(&error),
+    }
+}
+
+/// The text of a link, which carries a run and a view.
+pub fn link(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match read_link(text) {
+        Ok(opened) => {
+            // As text: NaN is a value that differs from itself.
+            let again = read_link(&link_text(&opened)).ok();
+            assert_eq!(format!("{again:?}"), format!("{:?}", Some(opened)));
         }
         Err(error) => sentence(&error),
     }

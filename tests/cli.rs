@@ -1629,6 +1629,20 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--methd classic", &["--methd", "--method"]),
         ("--k", &["--k"]),
         ("--k 1 --k 2", &["--k", "multiple times"]),
+        ("--simulate-devices 2 --link -1,3", &["link is [-1.0, 3.0]", "at least 0"]),
+        ("--simulate-devices 2 --link 1", &["--link", "with a comma"]),
+        ("--simulate-devices 1 --link 1,2", &["--link has no effect on one device"]),
+        ("--simulate-devices 1 --exchange-every 4", &["--exchange-every has no effect on one"]),
+        (
+            "--simulate-devices 2 --method classic --block-size 64",
+            &["block_size is 64", "simulated devices are on the CPU"],
+        ),
+        ("--problem heat-plate --hot-box front=0.2", &["hot_box.front is 0.2", "a 2D grid"]),
+        ("--problem heat-plate --shape 99 --hot-box top=0.2", &["hot_box.top is 0.2", "a 1D grid"]),
+        ("--jump 1e300", &["jump is 1e300", "1e-12 to 1e12"]),
+        ("--tol -1e300", &["tolerance is -1e300", "positive"]),
+        ("--initial=", &["--initial", "a number, or the name of an .npy array"]),
+        ("--devices -1", &["--devices", "whole number"]),
     ];
     for (arguments, parts) in cases {
         refused(&folder, &format!("solve {arguments}"), 2, parts);
@@ -1667,9 +1681,41 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--range 1,0", &["--range", "reversed"]),
         ("--theme neon", &["'neon'", "--theme", "transparent"]),
         ("--compare", &["--compare"]),
+        ("--kind curves --chebyshev -1", &["'-1'", "--chebyshev", "whole number"]),
+        ("--kind curves --chebyshev --over seconds", &["--chebyshev has no effect", "not timed"]),
+        (
+            "--kind curves --conjugate-gradients 9 --norm update",
+            &["--conjugate-gradients has no effect on this norm"],
+        ),
+        ("--kind probes --probe -1,2", &["'-1,2'", "--probe", "40,32"]),
+        ("--kind slices --shape 9x9x9 --through -1,0,0", &["'-1,0,0'", "--through"]),
+        ("--kind inside --follow -1,0", &["'-1,0'", "--follow"]),
+        ("--dpi -1", &["dpi is -1", "30 to 2400"]),
+        ("--font-size -1", &["font size is -1", "3 to 144"]),
+        ("--kind damping-by-mode --until 9 --at-cycle 1", &["--until has no effect"]),
+        // Before the run is made, which would never end.
+        (
+            "--kind damping-by-mode --jump 5 --tol none --max-cycles 1000000000000",
+            &["damping by mode is known where"],
+        ),
+        (
+            "--kind memory-traffic --matrix heat-1d --tol none --max-cycles 1000000000000",
+            &["memory-traffic cannot be drawn", "sparse matrices"],
+        ),
     ] {
         refused(&folder, &format!("render {arguments} -o a.png"), 2, parts);
     }
+    for kind in ["damping-by-mode", "memory-traffic"] {
+        let film = format!("render --kind {kind} --animate 0..4 -o a.gif");
+        refused(&folder, &film, 2, &["--animate has no effect", kind]);
+    }
+    refused(&folder, "render --animate -1..4 -o a.gif", 2, &["'-1..4'", "--animate"]);
+    refused(&folder, "render --animate 0..4 --fps -1 -o a.gif", 2, &["frame rate is -1"]);
+    refused(&folder, "sweep --jobs -1 -o s.csv", 2, &["'-1'", "--jobs", "whole number"]);
+    refused(&folder, "bench", 2, &["kernels, matrices or paper"]);
+    refused(&folder, "bench paper --shrink 0", 2, &["--shrink", "a whole number, 1 to 64"]);
+    let bench = "bench matrices --backend cpu --matrix poisson-12x12 --tile 16";
+    refused(&folder, &format!("{bench} --k 0 --repeats 1000"), 2, &["k is 0"]);
     refused(&folder, "open", 2, &["<FILE>"]);
     refused(&folder, "sweep --jobs 5000 -o s.csv", 2, &["'5000'", "--jobs", "at most 1024"]);
     let bench = "bench kernels --backend cpu";
@@ -1677,8 +1723,32 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
     refused(&folder, &format!("{bench} --overlap 0,3"), 2, &["overlap 3 is odd"]);
     refused(&folder, &format!("{bench} --k 0"), 2, &["k is 0"]);
     refused(&folder, &format!("{bench} --tol 1e-3"), 2, &["--to-tolerance"]);
-    refused(&folder, &format!("{bench} --repeats 0"), 2, &["--repeats"]);
+    refused(&folder, &format!("{bench} --repeats 0"), 2, &["--repeats", "1 to 1000"]);
     refused(&folder, &format!("{bench} -o no/such/r.md"), 1, &["no/such"]);
+}
+
+/// What a run file has for another method is the same mistake as the option.
+#[test]
+fn values_for_another_method_are_refused_in_a_run_file_too() {
+    let folder = folder();
+    let run = |change: &dyn Fn(&mut RunSpec)| {
+        let mut run = small();
+        change(&mut run);
+        fs::write(folder.path().join("run.toml"), run.to_toml()).unwrap();
+    };
+    let both = |option: &str, part: &str| {
+        refused(&folder, &format!("solve {SMALL} {option}"), 2, &[part]);
+        refused(&folder, "solve --run run.toml", 2, &[part]);
+        refused(&folder, "open run.toml", 2, &[part]);
+    };
+    run(&|run| run.method.height = "4".parse().ok());
+    both("--height 4", "height is 4 with method hierarchical");
+    run(&|run| run.method.memory = "64MB".parse().ok());
+    both("--memory 64MB", "memory is 64MB with method hierarchical");
+    run(&|run| run.method.block_size = Some(64));
+    both("--block-size 64", "block_size is 64 with method hierarchical");
+    run(&|run| run.problem.initial = Some(InitialGuess::File("".into())));
+    refused(&folder, "solve --run run.toml", 2, &["initial is empty", ".npy"]);
 }
 
 /// Only where an option is given: what comes from a run file or a preset may be without effect.
@@ -1734,6 +1804,10 @@ fn options_without_effect_are_refused() {
         ("solve --backend cuda --threads 2", "--threads", "backend cuda"),
         ("solve --run cuda.toml --threads 2", "--threads", "backend cuda"),
         ("solve --backend cpu --devices 0", "--devices", "backend cpu"),
+        ("solve --simulate-devices 2 --devices 0", "--devices", "for the CPU"),
+        ("solve --wave 2 --devices 0", "--devices", "for the CPU"),
+        ("solve --method pyramid --devices 0", "--devices", "for the CPU"),
+        ("sweep --simulate-devices 2 --devices 0 -o s.csv", "--devices", "for the CPU"),
         ("solve --tol none --max-cycles 2 --stop update", "--stop", "--tol"),
         ("solve --matrix heat-1d --nodes 3x3", "--nodes", "--ordering tiles"),
         ("solve --matrix heat-1d --seed 3", "--seed", "--ordering random"),
@@ -1970,6 +2044,18 @@ fn no_output_replaces_an_input_or_another_output() {
         let command = format!("solve --rhs b.npy --save-field {link} {endless}");
         refused(&folder, &command, 2, &[link, "is also the file of --rhs"]);
     }
+    let matrix = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2.0\n2 2 2.0\n";
+    fs::write(path("m.mtx"), matrix).unwrap();
+    #[cfg(unix)]
+    for (link, file, command, option) in [
+        ("r.png", "run.toml", "render --run run.toml -o r.png", "--run"),
+        ("c.png", "beside.toml", "render --compare beside.toml -o c.png", "--compare"),
+        ("m.md", "m.mtx", "bench matrices --backend cpu --matrix m.mtx -o m.md", "--matrix"),
+    ] {
+        std::os::unix::fs::symlink(path(file), path(link)).unwrap();
+        let named = format!("is also the file of {option}");
+        refused(&folder, command, 2, &[link, &named]);
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -2077,10 +2163,42 @@ mod signals {
         }
     }
 
+    /// What takes long before its first result, and what keeps nothing of a part.
+    #[test]
+    fn every_command_says_that_it_was_interrupted() {
+        for arguments in [
+            "solve --matrix poisson-1500x1500 --ordering rcm --tile 256 --backend cpu",
+            "solve --problem diffusion --shape 250x250 --backend cpu --tol 1e-12",
+            "render --kind damping-by-mode --shape 500x500 --at-cycle 0 --backend cpu -o a.png",
+            "render --kind curves --asymptotic-rate --shape 900x900 --at-cycle 0 --backend cpu -o a.png",
+            "render --kind curves --chebyshev --tol none --max-cycles 1000000000 --backend cpu -o a.png",
+            "sweep --shape 1000x1000 --k 2 --tol 1e-12 --backend cpu -o s.csv",
+            "tune --shape 1000x1000 --tol 1e-12 --backend cpu",
+            "bench kernels --backend cpu --shape 2000x2000 --repeats 1000 -o r.md",
+            "bench matrices --backend cpu --repeats 1000 -o r.md",
+            "bench paper --backend cpu -o r.md",
+            "lesson --check overlap",
+        ] {
+            let folder = folder();
+            let mut child = start(&folder, arguments);
+            interrupt(&child);
+            let code = child.wait().unwrap().code();
+            let mut said = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            assert_eq!(code, Some(130), "{arguments}: {said}");
+            assert!(said.contains("tilescope: interrupted"), "{arguments}: {said}");
+            // A table keeps what is measured.
+            let left: Vec<_> = files(&folder).into_iter().filter(|name| name != "s.csv").collect();
+            assert!(left.is_empty(), "{arguments}: {left:?}");
+        }
+    }
+
     #[test]
     fn what_there_is_is_saved_after_ctrl_c_on_request() {
         let folder = folder();
-        let endless = "solve --tol none --max-cycles 1000000000000 --json --save-on-interrupt";
+        // A GPU would be opened before there is anything to save.
+        let endless =
+            "solve --backend cpu --tol none --max-cycles 1000000000000 --json --save-on-interrupt";
         let mut child = start(&folder, &format!("{endless} --save-field u.npy --save-curve c.csv"));
         interrupt(&child);
         assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -2099,8 +2217,8 @@ mod signals {
         let folder = folder();
         let fifo = folder.path().join("u.npy");
         assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-        let arguments = "solve --shape 200x150 --tol none --max-cycles 1 --save-field u.npy --json";
-        let mut child = start(&folder, arguments);
+        let run = "solve --shape 200x150 --tol none --max-cycles 1 --save-field u.npy --json";
+        let mut child = start(&folder, &format!("{run} --save-on-interrupt"));
         let mut file = fs::File::open(&fifo).unwrap();
         let mut start = [0; 100];
         file.read_exact(&mut start).unwrap();

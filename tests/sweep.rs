@@ -244,6 +244,21 @@ fn an_invalid_sweep_is_an_error_in_one_sentence() {
 }
 
 /// Of 64 settings no more than 15 % are measured, and the best of them runs as it was printed.
+/// Jacobi's iteration, with which settings are compared, has fewer bands of rows than tiles have rows.
+#[test]
+fn settings_on_several_devices_are_compared_with_jacobis_iteration() {
+    let folder = folder();
+    let grid = "--shape 16x16 --tile 8 --k 2 --measure cycles -o";
+    done(&folder, &format!("sweep {grid} one.csv"));
+    done(&folder, &format!("sweep {grid} two.csv --simulate-devices 2"));
+    let [one, two] = ["one.csv", "two.csv"].map(|name| {
+        let mut table = csv::Reader::from_path(folder.path().join(name)).unwrap();
+        let at = table.headers().unwrap().iter().position(|name| name == "cycles").unwrap();
+        table.records().next().unwrap().unwrap()[at].to_owned()
+    });
+    assert_eq!(one, two);
+}
+
 #[test]
 fn tune_measures_a_few_settings_and_prints_a_command_that_runs() {
     let folder = folder();

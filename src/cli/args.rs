@@ -82,6 +82,7 @@ pub struct CommonArgs {
         long,
         value_name = "FILE.npy|VALUE",
         help_heading = "Problem",
+        value_parser = values::initial,
         allow_hyphen_values = true
     )]
     initial: Option<InitialGuess>,
@@ -207,7 +208,13 @@ pub struct CommonArgs {
     threads: Option<usize>,
     /// GPUs of --backend cuda and auto, by their numbers in `tilescope devices`: one, several with commas, which share a 2D
     /// or 3D grid, or `all`. Results do not depend on it with --exchange-every 1
-    #[arg(long, value_name = "N,…", help_heading = "Method", value_parser = values::gpus)]
+    #[arg(
+        long,
+        value_name = "N,…",
+        help_heading = "Method",
+        value_parser = values::gpus,
+        allow_negative_numbers = true
+    )]
     devices: Option<values::Gpus>,
     /// How values get from one of several GPUs to another. Results do not depend on it [default: auto]
     #[arg(long, value_name = "PATH", help_heading = "Method")]
@@ -239,7 +246,7 @@ pub struct CommonArgs {
         value_name = "LATENCY,BANDWIDTH",
         help_heading = "Method",
         value_parser = values::link,
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     link: Option<[f64; 2]>,
 
@@ -330,6 +337,13 @@ impl CommonArgs {
     /// # Errors
     /// If a file cannot be read.
     pub fn spec(&self) -> anyhow::Result<RunSpec> {
+        let spec = self.described()?;
+        self.check_options(&spec)?;
+        Ok(spec)
+    }
+
+    /// The same with options that may be without effect.
+    fn described(&self) -> anyhow::Result<RunSpec> {
         let base = self.base()?;
         let problem = self.problem(&base)?;
         let stop = self.stop(&base, &problem);
@@ -345,9 +359,7 @@ impl CommonArgs {
         method.simulate_devices = self.simulate_devices.or(method.simulate_devices);
         method.exchange_every = self.exchange_every.or(method.exchange_every);
         method.link = self.link.or(method.link);
-        let spec = RunSpec { problem, stop, method, version: base.version };
-        self.check_options(&spec)?;
-        Ok(spec)
+        Ok(RunSpec { problem, stop, method, version: base.version })
     }
 
     /// Refuses options that change nothing of the run that they describe. What a run file or a preset has
@@ -366,6 +378,24 @@ impl CommonArgs {
                 self.devices.is_some(),
                 spec.method.backend != Backend::Cpu,
                 "with backend cpu; it is for backend cuda",
+            ),
+            (
+                "--devices",
+                self.devices.is_some(),
+                !spec.method.is_for_cpu(),
+                "on a run that is for the CPU; it chooses a GPU",
+            ),
+            (
+                "--exchange-every",
+                self.exchange_every.is_some(),
+                spec.method.simulate_devices != Some(1),
+                "on one device, which exchanges nothing",
+            ),
+            (
+                "--link",
+                self.link.is_some(),
+                spec.method.simulate_devices != Some(1),
+                "on one device, which exchanges nothing",
             ),
             (
                 "--stop",
@@ -390,7 +420,21 @@ impl CommonArgs {
                 return Err(UsageError(format!("{option} has no effect {instead}")));
             }
         }
-        Ok(())
+        self.check_hot_box(spec.problem.shape.len())
+    }
+
+    /// Refuses sides of a hot box that a grid of `dim` axes does not have.
+    fn check_hot_box(&self, dim: usize) -> Result<(), UsageError> {
+        let Some(hot) = &self.hot_box else { return Ok(()) };
+        let (sides, usual) = (hot.sides(), HotBox::ARTICLE.sides());
+        let names = HotBox::NAMES.iter().flatten();
+        let given = sides.iter().flatten().zip(usual.iter().flatten()).zip(names);
+        match given.skip(2 * dim).find(|((side, usual), _)| side != usual) {
+            Some(((side, _), name)) => Err(UsageError(format!(
+                "hot_box.{name} is {side}; a {dim}D grid does not have this side"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// The files that a run is made of, with the options that name them.
@@ -504,20 +548,21 @@ impl RunArgs {
     /// # Errors
     /// If a file cannot be read.
     pub fn spec(&self) -> anyhow::Result<RunSpec> {
-        let mut spec = self.common.spec()?;
+        let mut spec = self.common.described()?;
         let axes = |given: &Option<Axes>, base| given.clone().map_or(base, |Axes(axes)| axes);
         let base = spec.method.clone();
         let block = spec.problem.matrix.is_some() && self.common.run.is_none();
         let tile = if block { vec![BLOCK] } else { base.tile.clone() };
         let name = self.method.unwrap_or(base.name);
-        // Those of a run do not go with another method.
+        // What a run has only for its own method does not go with another; without one the planner refuses it.
         let streams = name.is_streaming();
-        let is_tiled = name == MethodName::Hierarchical;
-        let is_classic = name == MethodName::Classic;
+        let [is_streamed, is_tiled, is_classic, is_shared] =
+            [streams, name == MethodName::Hierarchical, name == MethodName::Classic, !streams]
+                .map(|fits| fits || name == base.name);
         let method = MethodSpec {
             name,
-            height: self.height.or(base.height.filter(|_| streams)),
-            memory: self.memory.or(base.memory.filter(|_| streams)),
+            height: self.height.or(base.height.filter(|_| is_streamed)),
+            memory: self.memory.or(base.memory.filter(|_| is_streamed)),
             slabs: match (self.slabs, name) {
                 (Some(slabs), _) => slabs,
                 (None, MethodName::Pyramid) => base.slabs,
@@ -528,14 +573,17 @@ impl RunArgs {
             simulate_devices: self
                 .common
                 .simulate_devices
-                .or(base.simulate_devices.filter(|_| !streams)),
-            exchange: self.common.exchange.unwrap_or(if streams {
-                ExchangePath::Auto
-            } else {
+                .or(base.simulate_devices.filter(|_| is_shared)),
+            exchange: self.common.exchange.unwrap_or(if is_shared {
                 base.exchange
+            } else {
+                ExchangePath::Auto
             }),
-            exchange_every: self.common.exchange_every.or(base.exchange_every.filter(|_| !streams)),
-            link: self.common.link.or(base.link.filter(|_| !streams)),
+            exchange_every: self
+                .common
+                .exchange_every
+                .or(base.exchange_every.filter(|_| is_shared)),
+            link: self.common.link.or(base.link.filter(|_| is_shared)),
             k: self.k.unwrap_or(base.k),
             tile: axes(&self.tile, tile),
             overlap: axes(&self.overlap, base.overlap),
@@ -557,6 +605,7 @@ impl RunArgs {
         spec.method = method;
         let inherited = Some(inherited).filter(|kernel| spec.kernels().contains(kernel));
         spec.method.kernel = self.kernel.or(inherited).unwrap_or_default();
+        self.common.check_options(&spec)?;
         Ok(spec)
     }
 

@@ -1,6 +1,6 @@
 //! The default experiment drawn to files: what the program does without a display.
 
-use super::console::{INTERRUPTED, print};
+use super::console::{INTERRUPTED, print, print_note};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::files;
@@ -19,11 +19,14 @@ const CYCLE: u64 = 40;
 /// Overlap of the second run; the first has none.
 const OVERLAP: usize = 4;
 
+/// The message after Ctrl-C.
+const ENDED: &str = "interrupted; the files that are complete remain";
+
 /// Draws the default experiment and lists the files.
 pub(super) fn draw() -> anyhow::Result<ExitCode> {
     let folder = Path::new(FOLDER);
     files::create_folder(folder)?;
-    let interrupt = Interrupt::install("interrupted; the files that are complete remain")?;
+    let interrupt = Interrupt::install(ENDED)?;
     let spec = RunSpec::default();
     let mut overlapping = spec.clone();
     overlapping.method.overlap = vec![OVERLAP];
@@ -35,6 +38,7 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
     for (run, name) in [(&spec, "heat-map.png"), (&overlapping, "heat-map-overlap-4.png")] {
         let plan = Arc::new(Planner::default().plan(run)?);
         let Some((at_cycle, at_end)) = solve(&plan, &view, interrupt)? else {
+            print_note(ENDED);
             return Ok(ExitCode::from(INTERRUPTED));
         };
         let view = ViewSpec { cycle: at_cycle.cycle(), ..view.clone() };

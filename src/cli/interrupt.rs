@@ -23,8 +23,9 @@ static WRITING: Mutex<()> = Mutex::new(());
 static ENDED: Mutex<String> = Mutex::new(String::new());
 
 /// The work may take this long to notice the first Ctrl-C. Then the process ends without it: nothing is
-/// lost, since files are written elsewhere and renamed.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// lost, since files are written elsewhere and renamed. The rest of a second is for its end: gigabytes are given
+/// back to the system.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Access to the interrupt flag; exists once the handler is installed.
 #[derive(Clone, Copy, Debug)]

@@ -102,13 +102,15 @@ fn begin(path: &Path) -> anyhow::Result<ExitCode> {
 
 /// Measures every claim, and prints the outcome.
 fn check(read: &ReadLesson) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::install("stopped; no claim was checked to its end")?;
+    const ENDED: &str = "interrupted before all claims were checked";
+    let interrupt = Interrupt::install(ENDED)?;
     let mut progress = Progress::start();
     let checked = read.lesson.check(interrupt.flag(), &mut |made, all| {
         progress.show(|| format!("run {made} of {all}"));
     });
     drop(progress);
     if interrupt.is_requested() {
+        print_note(ENDED);
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let mut text = String::new();

@@ -22,7 +22,7 @@ use crate::run::{
 };
 use clap::Args;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -118,7 +118,8 @@ pub struct Render {
         help_heading = "Figure",
         value_parser = values::whole::<u64>,
         num_args = 0..=1,
-        default_missing_value = ALL_SWEEPS
+        default_missing_value = ALL_SWEEPS,
+        allow_negative_numbers = true
     )]
     classic: Option<u64>,
     /// Curves: add N sweeps of Jacobi's iteration with Chebyshev's acceleration [without a number: as many as
@@ -129,7 +130,8 @@ pub struct Render {
         help_heading = "Figure",
         value_parser = values::whole::<u64>,
         num_args = 0..=1,
-        default_missing_value = ALL_SWEEPS
+        default_missing_value = ALL_SWEEPS,
+        allow_negative_numbers = true
     )]
     chebyshev: Option<u64>,
     /// Curves: add N sweeps of conjugate gradients, one product with the matrix each [without a number: as
@@ -140,7 +142,8 @@ pub struct Render {
         help_heading = "Figure",
         value_parser = values::whole::<u64>,
         num_args = 0..=1,
-        default_missing_value = ALL_SWEEPS
+        default_missing_value = ALL_SWEEPS,
+        allow_negative_numbers = true
     )]
     conjugate_gradients: Option<u64>,
     /// Curves: add the line of the asymptotic rate of a cycle, and how many sweeps a digit takes; by theory where a
@@ -148,11 +151,11 @@ pub struct Render {
     #[arg(long, help_heading = "Figure")]
     asymptotic_rate: bool,
     /// A point whose values are drawn over the cycles (--kind probes), once for each
-    #[arg(long = "probe", value_name = "I,J", help_heading = "Figure", value_parser = values::point)]
+    #[arg(long = "probe", value_name = "I,J", help_heading = "Figure", value_parser = values::point, allow_hyphen_values = true)]
     probes: Vec<[usize; 2]>,
     /// The tile that is followed through a cycle (--kind inside), counted from the left and from the
     /// top; all for all tiles in 1D [default: 1,1]
-    #[arg(long, value_name = "A,B | all", help_heading = "Figure", value_parser = values::follow)]
+    #[arg(long, value_name = "A,B | all", help_heading = "Figure", value_parser = values::follow, allow_hyphen_values = true)]
     follow: Option<Follow>,
     /// The number of subiterations of the next cycle (--kind inside) [default: 4]
     #[arg(
@@ -193,7 +196,7 @@ pub struct Render {
     slice: Option<Slice>,
     /// The point of a 3D grid that three slices have in common (--kind slices) [default: the middle, in
     /// the slice of --slice]
-    #[arg(long, value_name = "I,J,K", help_heading = "Figure", value_parser = values::point_3d)]
+    #[arg(long, value_name = "I,J,K", help_heading = "Figure", value_parser = values::point_3d, allow_hyphen_values = true)]
     through: Option<[usize; 3]>,
     /// Azimuth from which --kind volume is seen: degrees around the z axis, from the x axis
     /// [default: 35]
@@ -208,7 +211,7 @@ pub struct Render {
     zoom: Option<f64>,
     /// The row, the column, or the points from one (i, j) to another that a profile follows
     /// [default: the middle row]
-    #[arg(long, value_name = "j=N | i=N | I,J:I,J", help_heading = "Figure", value_parser = values::cut)]
+    #[arg(long, value_name = "j=N | i=N | I,J:I,J", help_heading = "Figure", value_parser = values::cut, allow_hyphen_values = true)]
     cut: Option<CutLine>,
     /// A part of an arrangement and where it lies, as shares of the whole, such as
     /// heat-map=0,0,0.6,1; once for each part [default: map, curves and profile]
@@ -229,13 +232,13 @@ pub struct Render {
     #[arg(long, help_heading = "Figure")]
     norm: Option<Norm>,
     /// Pixels, or centimetres, across and down [default: 1200x900; 1600x900 side by side]
-    #[arg(long, value_name = "WxH | WxHcm", help_heading = "Figure", value_parser = values::size)]
+    #[arg(long, value_name = "WxH | WxHcm", help_heading = "Figure", value_parser = values::size, allow_hyphen_values = true)]
     size: Option<Size>,
     /// Pixels per inch [default: 300 for a size in centimetres, 96 for one in pixels]
-    #[arg(long, value_name = "N", help_heading = "Figure", value_parser = values::number)]
+    #[arg(long, value_name = "N", help_heading = "Figure", value_parser = values::number, allow_negative_numbers = true)]
     dpi: Option<f64>,
     /// The font size in points [default: suited to the size of the figure]
-    #[arg(long, value_name = "PT", help_heading = "Figure", value_parser = values::number)]
+    #[arg(long, value_name = "PT", help_heading = "Figure", value_parser = values::number, allow_negative_numbers = true)]
     font_size: Option<f64>,
     /// Draw tile borders over the map; a profile always has them
     #[arg(long, help_heading = "Figure")]
@@ -256,6 +259,7 @@ pub struct Render {
         value_name = "A..B:STEP",
         help_heading = "Animation",
         value_parser = values::cycles,
+        allow_hyphen_values = true,
         conflicts_with = "at_cycle"
     )]
     animate: Option<(u64, u64, Spacing)>,
@@ -265,6 +269,7 @@ pub struct Render {
         value_name = "N",
         help_heading = "Animation",
         value_parser = values::number,
+        allow_negative_numbers = true,
         requires = "animate"
     )]
     fps: Option<f64>,
@@ -301,8 +306,15 @@ impl Render {
         // A figure may be drawn again in the place of one that carries its run, or another.
         let beside = others.iter().flat_map(|other| files_of(&other.run));
         let beside = beside.map(|(_, path)| ("a run of --compare", path));
-        let inputs: Vec<_> = files_of(&spec).into_iter().chain(beside).collect();
+        let compared = self.compare.iter().map(|path| ("--compare", path.as_path()));
+        let files = self.run.inputs(&spec).into_iter().chain(compared).chain(beside);
+        let is_figure = |path: &Path| FigureFile::of(path).is_ok() || FilmFile::of(path).is_ok();
+        let is_run = |(option, path): &(&str, &Path)| {
+            matches!(*option, "--run" | "--compare") && is_figure(path)
+        };
+        let inputs: Vec<_> = files.filter(|input| !is_run(input)).collect();
         outputs::check(&[Output { option: "-o", path: &self.output, endings: &[] }], &inputs)?;
+        let interrupt = Interrupt::install("interrupted; nothing was saved")?;
         let mut planner = Planner::default();
         let first = planner.plan(&spec)?;
         let plans = others.iter().map(|other| planner.plan(&other.run));
@@ -310,6 +322,7 @@ impl Render {
         let shapes: Vec<_> = plans.iter().map(|plan| plan.problem.shape).collect();
         view.check_geometry(first.geometry().as_ref())
             .and_then(|()| view.check(&first.problem.shape, &shapes))
+            .and_then(|()| view.check_plan(&first))
             .map_err(|refused| UsageError(refused.to_string()))?;
         self.check_inside(&first)?;
         print_gpu_notes(&first);
@@ -322,18 +335,6 @@ impl Render {
             (false, shape) => shape.points() as u64,
         };
         let frames_at_once = if view.frames.is_some() { 2 } else { 1 };
-        // One run after the other, but all of them before the first.
-        for plan in std::iter::once(&first).chain(&plans) {
-            let mut need = MemoryNeed::of(plan, &[view.field]);
-            need.add("the figure", pixels.saturating_mul(frames_at_once * BYTES_PER_PIXEL));
-            let shape = &plan.problem.shape;
-            let [across, down] = view.snapshot_request(0, shape).size(shape).map(|n| n as u64);
-            let samples = across.saturating_mul(down);
-            need.add("its map", samples.saturating_mul(BYTES_PER_SAMPLE));
-            need.check(plan.precision)?;
-        }
-        let interrupt = Interrupt::install("interrupted; nothing was saved")?;
-        let mut runs = Vec::new();
         let own = view.snapshot_request(0, &first.problem.shape);
         let mut wanted = vec![(&first, own, self.cycles(&view))];
         for (plan, other) in plans.iter().zip(&others) {
@@ -341,6 +342,16 @@ impl Render {
                 view.snapshot_request_beside(0, &plan.problem.shape, other.until);
             wanted.push((plan, snapshot_request, self.cycles_beside(&view, &first, plan, other)));
         }
+        // One run after the other, but all of them before the first.
+        for (plan, snapshot_request, _) in &wanted {
+            let mut need = MemoryNeed::of_snapshot(plan, snapshot_request);
+            need.add("the figure", pixels.saturating_mul(frames_at_once * BYTES_PER_PIXEL));
+            let [across, down] = snapshot_request.size(&plan.problem.shape).map(|n| n as u64);
+            let samples = across.saturating_mul(down);
+            need.add("its map", samples.saturating_mul(BYTES_PER_SAMPLE));
+            need.check(plan.precision)?;
+        }
+        let mut runs = Vec::new();
         for (plan, snapshot_request, cycles) in wanted {
             match record_one(plan, &snapshot_request, &cycles, interrupt) {
                 Ok(snapshots) => runs.push(snapshots),
@@ -442,6 +453,7 @@ impl Render {
     fn check_options(&self, view: &ViewSpec, run: &RunSpec) -> Result<(), UsageError> {
         self.check_kind(view, run.problem.shape.len())?;
         self.check_style(view)?;
+        self.check_accelerations(view)?;
         self.check_pairing()?;
         let last = match view.frames {
             Some(frames) => Some(("--animate", frames.last)),
@@ -454,6 +466,27 @@ impl Render {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Refuses accelerations where a drawing has no curve of them.
+    fn check_accelerations(&self, view: &ViewSpec) -> Result<(), UsageError> {
+        let is_table = picture::is_table(&self.output) && self.animate.is_none();
+        if is_table || view.draws_accelerations() {
+            return Ok(());
+        }
+        let place = match view.over {
+            Over::Seconds => "over seconds, since it is not timed",
+            _ => "on this norm; its residual alone is known",
+        };
+        for (option, is_given) in [
+            ("--chebyshev", self.chebyshev.is_some()),
+            ("--conjugate-gradients", self.conjugate_gradients.is_some()),
+        ] {
+            if is_given {
+                return Err(UsageError(format!("{option} has no effect {place}")));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses options of other kinds of figures.
@@ -496,6 +529,10 @@ impl Render {
                     "{option} has no effect on {kind}; use it with --kind {instead}"
                 )));
             }
+        }
+        if self.animate.is_some() && view.kind.is_of_any_cycle() {
+            let why = format!("--animate has no effect on {kind}, which no cycle changes");
+            return Err(UsageError(why));
         }
         Ok(())
     }
@@ -790,7 +827,6 @@ mod tests {
     use crate::run::any::run;
     use clap::Parser;
     use proptest::prelude::*;
-    use std::path::Path;
 
     #[derive(Parser)]
     struct Parsed {
@@ -836,6 +872,9 @@ mod tests {
         view.classic = view.classic.filter(|_| uses.reference);
         view.chebyshev = view.chebyshev.filter(|_| uses.reference);
         view.conjugate_gradients = view.conjugate_gradients.filter(|_| uses.reference);
+        if !view.draws_accelerations() {
+            (view.chebyshev, view.conjugate_gradients) = (None, None);
+        }
         let has_other =
             !view.compared.is_empty() || view.chebyshev.or(view.conjugate_gradients).is_some();
         if view.kind == FigureKind::SPEEDUP && !has_other {
@@ -855,6 +894,9 @@ mod tests {
         }
         if view.kind != FigureKind::ARRANGEMENT {
             view.places = Vec::new();
+        }
+        if view.kind.is_of_any_cycle() {
+            view.frames = None;
         }
         if view.inside.all_of_line {
             view.inside.tile = InsideView::default().tile;
@@ -879,6 +921,7 @@ mod tests {
             let drawn = parsed.view().unwrap();
             prop_assert!(parsed.check_kind(&drawn, run.problem.shape.len()).is_ok(), "{}", line);
             prop_assert!(parsed.check_style(&drawn).is_ok(), "{}", line);
+            prop_assert!(parsed.check_accelerations(&drawn).is_ok(), "{}", line);
             prop_assert!(parsed.check_pairing().is_ok(), "{}", line);
             let table = figure_command(&run, &view, Path::new("table.csv"));
             let table = Parsed::try_parse_from(&super::super::words::words(&table)[1..]);

@@ -7,8 +7,8 @@ use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
 use super::progress::Progress;
 use crate::clock::Instant;
+use crate::grid::Precision;
 use crate::grid::memory::{self, human};
-use crate::grid::{Precision, Shape};
 use crate::picture::{counted, grouped, method_title, percent, problem_title, rounded, seconds};
 use crate::problem;
 use crate::problem::matrix::{self, Analysis, BlockEntries};
@@ -93,6 +93,8 @@ impl Solve {
             let why = "--save-on-interrupt needs a file to save: --save-field or --save-curve";
             return Err(UsageError(why.to_owned()).into());
         }
+        let interrupt =
+            Interrupt::install(format!("interrupted before the first cycle{}", self.unsaved()))?;
         let begin = Instant::now();
         let plan = Arc::new(Planner::default().plan(&spec)?);
         // A warning goes by it.
@@ -106,11 +108,10 @@ impl Solve {
             need.add("the matrix to save", plan.problem.matrix_bytes());
         }
         if self.save_field.is_some() && plan.problem.operator.matrix().is_some() {
-            need.add("the unknowns to save", array_bytes(&plan.problem.shape, UNKNOWNS_TO_SAVE));
+            let bytes = plan.problem.shape.array_bytes(UNKNOWNS_TO_SAVE, Precision::F64);
+            need.add("the unknowns to save", bytes);
         }
         need.check(plan.precision)?;
-        let interrupt =
-            Interrupt::install(format!("interrupted before the first cycle{}", self.unsaved()))?;
         let mut run = Run::new(&plan)?;
         let setup_seconds = begin.elapsed().as_secs_f64();
         run.find_all_norms(self.save_curve.is_some());
@@ -260,11 +261,6 @@ fn error_left(run: &Run) -> Option<f64> {
     memory::check(&problem.shape, arrays, Precision::F64).ok()?;
     let exact = problem::exact(problem, &AtomicBool::new(false)).ok()?;
     problem::error_left(problem, &run.solver().solution().ok()?, &exact)
-}
-
-/// Bytes of that many arrays of `f64`.
-fn array_bytes(shape: &Shape, count: usize) -> u64 {
-    (shape.stored() as u64).saturating_mul((count * size_of::<f64>()) as u64)
 }
 
 /// Saves the matrix of a plan in its own order.

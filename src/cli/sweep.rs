@@ -67,7 +67,8 @@ pub struct Sweep {
         value_name = "N",
         help_heading = "Settings",
         default_value = "1",
-        value_parser = values::jobs
+        value_parser = values::jobs,
+        allow_negative_numbers = true
     )]
     jobs: usize,
     #[command(flatten)]
@@ -121,6 +122,7 @@ impl Sweep {
             outputs.push(Output { option: "--plot", path, endings: &[] });
         }
         outputs::check(&outputs, &self.common.inputs(&spec.run))?;
+        let interrupt = Interrupt::install("interrupted before the first setting")?;
         let mut sweep = run::Sweep::new(spec).map_err(usage)?;
         print_gpu_notes_of(&mut sweep)?;
         let jobs = self.jobs(&mut sweep)?;
@@ -130,10 +132,10 @@ impl Sweep {
         } else {
             (SweepTable::create(&self.output)?, Vec::new())
         };
-        let interrupt = Interrupt::install(format!(
+        interrupt.ends_with(format!(
             "interrupted; {} keeps the settings that are measured, and --resume continues",
             self.output.display()
-        ))?;
+        ));
         let mut measurement = Measurement { table, rows, jobs };
         let times = sweep.spec().measures(Measure::Time);
         let is_new = done.len() < sweep.cells().len();

@@ -79,9 +79,9 @@ impl Tune {
             kernel: self.lists.kernel(&[Kernel::AUTO]),
             measure: vec![Measure::Time, Measure::Cycles],
         };
+        let interrupt = Interrupt::install("interrupted before the search was complete")?;
         let mut sweep = Sweep::new(spec).map_err(usage)?;
         print_gpu_notes_of(&mut sweep)?;
-        let interrupt = Interrupt::install("interrupted before the search was complete")?;
         let Some((settings, tried)) = search(&mut sweep, interrupt)? else {
             print_note("interrupted before the search was complete");
             return Ok(ExitCode::from(INTERRUPTED));

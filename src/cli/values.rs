@@ -4,7 +4,9 @@
 
 use crate::picture::{FigureKind, LARGEST_SIDE, PlacedFigure, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, HotBox, Stencil};
-use crate::run::{CutLine, MOST_THREADS, PerAxis, all_gpus, parse_per_axis, parse_subiterations};
+use crate::run::{
+    CutLine, InitialGuess, MOST_THREADS, PerAxis, all_gpus, parse_per_axis, parse_subiterations,
+};
 use crate::solver::Subiterations;
 
 /// A number per axis, x first; a single one holds for all axes.
@@ -79,6 +81,20 @@ pub(super) fn gpus(text: &str) -> Result<Gpus, String> {
         "all" => Ok(Gpus(all_gpus())),
         _ => text.split(',').map(whole::<u32>).collect::<Result<_, _>>().map(Gpus),
     }
+}
+
+/// An initial guess: a value, or a file.
+pub(super) fn initial(text: &str) -> Result<InitialGuess, String> {
+    match text.parse() {
+        Ok(guess) if !text.trim().is_empty() => Ok(guess),
+        _ => Err("it must be a number, or the name of an .npy array".to_owned()),
+    }
+}
+
+/// A whole number within a range.
+pub(super) fn count<const LEAST: u32, const MOST: u32>(text: &str) -> Result<u32, String> {
+    let count = whole(text).ok().filter(|count| (LEAST..=MOST).contains(count));
+    count.ok_or_else(|| format!("it must be a whole number, {LEAST} to {MOST}"))
 }
 
 /// The latency and the bandwidth of a link.
@@ -331,7 +347,10 @@ pub fn refusals(text: &str) -> Vec<String> {
         subiterations_list(text).err(),
         per_axis_list(text).err(),
         number(text).err(),
+        initial(text).err(),
+        count::<1, 1000>(text).err(),
         tolerance(text).err(),
+        link(text).err(),
         velocity(text).err(),
         interface(text).err(),
         boundary(text).err(),
@@ -359,6 +378,18 @@ mod tests {
         assert_eq!(axes("256x192"), Ok(Axes(vec![256, 192])));
         for wrong in ["", "x", "4x", "-4", "4.5", "4,2", "1x2x3x4", "99999999999999999999"] {
             assert!(axes(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(link("1.8, 398"), Ok([1.8, 398.0]));
+        assert!(link("1.8").is_err() && link("1,2,3").is_err());
+        assert_eq!(initial("-0.5"), Ok(InitialGuess::Value(-0.5)));
+        assert!(initial("").is_err() && initial(" ").is_err() && initial("u.npy").is_ok());
+        assert_eq!(count::<1, 64>("64"), Ok(64));
+        for wrong in ["0", "65", "-1", "1.5", ""] {
+            assert_eq!(
+                count::<1, 64>(wrong),
+                Err("it must be a whole number, 1 to 64".to_owned()),
+                "{wrong}"
+            );
         }
         assert_eq!(velocity("-3,1e2"), Ok([-3.0, 100.0, 0.0]));
         assert_eq!(velocity("1, 2,-3"), Ok([1.0, 2.0, -3.0]));

@@ -84,8 +84,8 @@ pub struct GradualFile {
     unsynced: usize,
 }
 
-/// Bytes that are brought to the disk at once: a fraction of a second on any disk.
-const AT_ONCE: usize = 16 << 20;
+/// Bytes that are brought to the disk at once: a fraction of a second on any disk, also beside other work.
+const AT_ONCE: usize = 4 << 20;
 
 impl Write for GradualFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -1,6 +1,6 @@
 //! The shape of a grid: its interior points, axis by axis.
 
-use super::Slice;
+use super::{Precision, Slice};
 use crate::number::two_digits;
 use std::fmt;
 use std::ops::Range;
@@ -214,6 +214,12 @@ impl Shape {
         }
         let (j, k) = (row % self.ny(), row / self.ny());
         (k + 1) * self.plane_stride() + (j + 1) * self.stride()
+    }
+
+    /// Bytes of that many arrays of the grid with its boundary, or the largest number where they are more.
+    pub fn array_bytes(&self, count: usize, precision: Precision) -> u64 {
+        let of_one = (self.stored() as u64).saturating_mul(precision.bytes() as u64);
+        of_one.saturating_mul(count as u64)
     }
 
     /// Values stored: interior and boundary.

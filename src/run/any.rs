@@ -129,21 +129,30 @@ prop_compose! {
         let is_tiled = name == MethodName::Hierarchical;
         let [wave, warp] = [wave, warp].map(|count| count.filter(|_| is_tiled));
         let block_size = block_size.filter(|_| name == MethodName::Classic);
-        let (simulate_devices, exchange_every, link) = match name.is_streaming() {
-            true => (None, None, None),
-            false => (simulate_devices, exchange_every, link),
+        let (simulate_devices, exchange_every, link) = match (name.is_streaming(), simulate_devices) {
+            (true, _) => (None, None, None),
+            (false, Some(1)) => (Some(1), None, None),
+            _ => (simulate_devices, exchange_every, link),
         };
+        if let Some(hot) = &mut problem.hot_box {
+            let usual = HotBox::ARTICLE;
+            if problem.shape.len() < 3 {
+                (hot.front, hot.back) = (usual.front, usual.back);
+            }
+            if problem.shape.len() < 2 {
+                (hot.top, hot.bottom) = (usual.top, usual.bottom);
+            }
+        }
         let precision = if single { Precision::F32 } else { Precision::F64 };
         let rule = match tolerance {
             None => problem.kind.default_stop().rule,
             Some(_) if change => StopRule::Change,
             Some(_) => StopRule::Residual,
         };
-        RunSpec {
-            version: VERSION,
-            problem,
-            method: MethodSpec { name, k, tile, overlap, omega, wave, warp, precision, backend, threads, devices, exchange, simulate_devices, exchange_every, link, kernel, block_size, height, memory, slabs },
-            stop: StopSpec { rule, tolerance, max_cycles },
+        let mut method = MethodSpec { name, k, tile, overlap, omega, wave, warp, precision, backend, threads, devices, exchange, simulate_devices, exchange_every, link, kernel, block_size, height, memory, slabs };
+        if method.is_for_cpu() {
+            method.devices = MethodSpec::default().devices;
         }
+        RunSpec { version: VERSION, problem, method, stop: StopSpec { rule, tolerance, max_cycles } }
     }
 }

@@ -76,7 +76,9 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     }
     if let Some(hot) = problem.hot_box {
         let (own, sides) = (HotBox::default().sides(), hot.sides());
-        let sides = HotBox::NAMES.iter().flatten().zip(sides.iter().flatten());
+        // A plate has no other sides than its grid.
+        let names = HotBox::NAMES.iter().take(problem.shape.len()).flatten();
+        let sides = names.zip(sides.iter().flatten());
         let sides = sides.zip(own.iter().flatten()).filter(|((_, side), own)| side != own);
         let given = sides.map(|((name, side), _)| (*name, *side));
         line.option("hot-box", &pairs(&given.chain([("value", hot.value)]).collect::<Vec<_>>()));
@@ -132,7 +134,8 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     if let Some(threads) = method.block_size {
         line.option("block-size", &threads.to_string());
     }
-    if method.devices != MethodSpec::default().devices && method.backend != Backend::Cpu {
+    let may_use_gpu = method.backend != Backend::Cpu && !method.is_for_cpu();
+    if method.devices != MethodSpec::default().devices && may_use_gpu {
         let devices: Vec<_> = method.devices.iter().map(u32::to_string).collect();
         line.option("devices", &devices.join(","));
     }
@@ -142,10 +145,12 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     if let Some(count) = method.simulate_devices {
         line.option("simulate-devices", &count.to_string());
     }
-    if let Some(cycles) = method.exchange_every {
+    // One device exchanges nothing.
+    let exchanges = method.simulate_devices != Some(1);
+    if let Some(cycles) = method.exchange_every.filter(|_| exchanges) {
         line.option("exchange-every", &cycles.to_string());
     }
-    if let Some([latency, bandwidth]) = method.link {
+    if let Some([latency, bandwidth]) = method.link.filter(|_| exchanges) {
         line.option("link", &format!("{latency:?},{bandwidth:?}"));
     }
     if method.threads != 0 && method.backend != Backend::Cuda {

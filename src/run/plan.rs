@@ -598,6 +598,16 @@ pub(super) fn value(
     PlanError::Value { field, value: value.to_string(), allowed: allowed.into() }
 }
 
+/// A number in a message: of many digits with a power of ten.
+fn plain(number: f64) -> String {
+    match number.abs() {
+        size if size != 0.0 && size.is_finite() && !(1e-5..1e16).contains(&size) => {
+            format!("{number:e}")
+        }
+        _ => number.to_string(),
+    }
+}
+
 /// Refuses threads, kernels and devices that no back end has.
 fn check_place(run: &RunSpec) -> Result<(), PlanError> {
     let spec = &run.method;
@@ -680,7 +690,7 @@ fn check_damping(spec: &MethodSpec) -> Result<(), PlanError> {
     if !(omega > 0.0 && omega < 2.0) {
         return Err(value(
             "omega",
-            omega,
+            plain(omega),
             "it must be above 0 and below 2; 1 is Jacobi's iteration",
         ));
     }
@@ -735,6 +745,10 @@ fn check_block_size(spec: &MethodSpec) -> Result<(), PlanError> {
             threads.to_string(),
             "backend cpu has no blocks of threads; use backend cuda",
         );
+    }
+    if spec.simulate_devices.is_some() {
+        let allowed = "simulated devices are on the CPU, which has no blocks of threads";
+        return refuse(threads.to_string(), allowed);
     }
     Ok(())
 }
@@ -878,7 +892,11 @@ fn check_stop(stop: &StopSpec) -> Result<(), PlanError> {
     if let Some(tolerance) = stop.tolerance
         && !(tolerance > 0.0 && tolerance.is_finite())
     {
-        return Err(value("tolerance", tolerance, "it must be a positive number, such as 1e-4"));
+        return Err(value(
+            "tolerance",
+            plain(tolerance),
+            "it must be a positive number, such as 1e-4",
+        ));
     }
     Ok(())
 }
@@ -997,6 +1015,10 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
         }
         problem.initial_guess = match initial {
             InitialGuess::Value(constant) => constant_guess(*constant)?,
+            InitialGuess::File(path) if path.as_os_str().is_empty() => {
+                let allowed = "it must be a finite number, or an .npy array";
+                return Err(value("initial", "empty", allowed));
+            }
             InitialGuess::File(path) => Source::Array(input::load_array(path, &shape)?),
         };
     }
@@ -1014,7 +1036,11 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
 /// A finite value everywhere.
 pub(super) fn constant_guess(constant: f64) -> Result<Source, PlanError> {
     if !constant.is_finite() {
-        return Err(value("initial", constant, "it must be a finite number, or an .npy array"));
+        return Err(value(
+            "initial",
+            plain(constant),
+            "it must be a finite number, or an .npy array",
+        ));
     }
     Ok(Source::Constant(constant))
 }
@@ -1101,12 +1127,12 @@ fn diffusion(spec: &ProblemSpec, shape: &Shape) -> Result<Diffusion, PlanError> 
             let values = input::load_array(path, shape)?;
             if let Some(at) = values.iter().position(|value| !range.contains(value)) {
                 let (i, row) = (at % shape.nx(), at / shape.nx());
-                let given = format!("{} at point ({i}, {row})", values[at]);
+                let given = format!("{} at point ({i}, {row})", plain(values[at]));
                 return Err(value("conductivity", given, allowed()));
             }
             Conductivity::Array(values)
         }
-        None if !range.contains(&ratio) => return Err(value("jump", ratio, allowed())),
+        None if !range.contains(&ratio) => return Err(value("jump", plain(ratio), allowed())),
         None if !is_line => {
             let allowed = "it must be two different points, such as [[0.5, 0.0], [0.5, 1.0]]";
             return Err(value("interface", format!("{interface:?}"), allowed));
@@ -1128,11 +1154,11 @@ fn check_boundary(boundary: &Boundary, shape: &Shape) -> Result<(), PlanError> {
     for (axis, (fields, sides)) in FIELDS.into_iter().zip(boundary.sides()).enumerate() {
         for (field, side) in fields.into_iter().zip(sides) {
             if !side.is_finite() {
-                return Err(value(field, side, "it must be a finite number"));
+                return Err(value(field, plain(side), "it must be a finite number"));
             }
             if axis >= shape.dim() && side != 0.0 {
                 let allowed = format!("a {}D grid does not have this side", shape.dim());
-                return Err(value(field, side, allowed));
+                return Err(value(field, plain(side), allowed));
             }
         }
     }

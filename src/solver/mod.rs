@@ -32,6 +32,7 @@ mod unavailable;
 
 pub use acceleration::{AcceleratedJacobi, Acceleration, AccelerationError};
 pub use bank_conflicts::BankConflicts;
+pub use cpu::ARRAYS as SOLVER_ARRAYS;
 pub use cpu::{
     BesideOwned, Followed, Inside, NextCycle, PointUpdate, on_cpu, system_bytes, working_bytes,
 };

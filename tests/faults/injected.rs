@@ -161,6 +161,39 @@ fn figures_are_whole_or_not_there() {
     }
 }
 
+/// One figure or table of every kind that has come since, whose first operation of each kind fails; and a film of one.
+#[test]
+fn figures_of_every_kind_are_whole_or_not_there() {
+    let of_3d =
+        "--backend cpu --shape 9x9x9 --tile 4 --k 2 --tol none --max-cycles 2 --size 200x150";
+    let of_matrix = "--backend cpu --matrix heat-1d --tile 16 --k 2 --tol none --max-cycles 2";
+    let references = "--classic --chebyshev --conjugate-gradients --asymptotic-rate";
+    for (arguments, name) in [
+        (format!("{SMALL} --kind frequencies"), "a.csv"),
+        (format!("{SMALL} --kind damping-by-mode"), "a.csv"),
+        (format!("{SMALL} --kind memory-traffic"), "a.csv"),
+        (format!("{SMALL} --kind speedup"), "a.csv"),
+        (format!("{SMALL} --kind inside"), "a.pdf"),
+        (format!("{SMALL} --kind curves {references}"), "a.csv"),
+        (format!("{SMALL} --kind curves {references}"), "a.svg"),
+        (format!("{of_3d} --kind volume"), "a.png"),
+        (format!("{of_3d} --kind slices"), "a.pdf"),
+        (format!("{of_matrix} --kind spy"), "a.svg"),
+        (format!("{SMALL} --kind frequencies --animate 0..4:2"), "a.apng"),
+    ] {
+        let arguments = format!("render {arguments} -o {name}");
+        for (operation, error) in FAULTS.into_iter().chain(CREATIONS) {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join(name), "old").unwrap();
+            let fault = format!("{operation},1,{error}");
+            let (output, has_failed) = faulty(folder.path(), &arguments, &fault);
+            let case = format!("{arguments}, {fault}");
+            assert!(has_failed, "{case}: nothing was made to fail: {output:?}");
+            assert_old_file_is_whole(folder.path(), name, &output, &case);
+        }
+    }
+}
+
 /// The table of the sweep is another file, which may have a row or all of them.
 #[test]
 fn figures_of_sweeps_are_whole_or_not_there() {

@@ -81,6 +81,9 @@ fn runs_fit_or_are_refused() {
             .to_owned(),
         "solve --backend cpu --shape 128x128x128 --method wavefront --tol none --max-cycles 1"
             .to_owned(),
+        "solve --simulate-devices 4 --exchange-every 2 --shape 1200x1200 --tol none --max-cycles 3"
+            .to_owned(),
+        "solve --jump 100 --shape 1000x1000 --k 2 --tol none --max-cycles 2".to_owned(),
     ] {
         never_aborts(&arguments, &[]);
     }
@@ -112,6 +115,10 @@ fn figures_and_films_fit_or_are_refused() {
     never_aborts(&format!("render {run} --field error --size 1600x1200 -o a.png"), &[]);
     never_aborts(&format!("render {run} --bare --animate 0..4:2 -o a.apng"), &[]);
     never_aborts(&format!("render {run} --kind curves -o a.pdf"), &[]);
+    let references = "--classic --chebyshev --conjugate-gradients --asymptotic-rate";
+    never_aborts(&format!("render {run} --kind curves {references} -o a.csv"), &[]);
+    never_aborts(&format!("render {run} --kind frequencies -o a.csv"), &[]);
+    never_aborts(&format!("render {run} --kind damping-by-mode -o a.csv"), &[]);
 }
 
 #[test]

@@ -69,6 +69,8 @@ fn settings_are_whole_or_not_there() {
         ("write", INPUT_OUTPUT),
         ("fsync", DISK_FULL),
         ("rename", INPUT_OUTPUT),
+        ("create", DISK_FULL),
+        ("create", INPUT_OUTPUT),
     ] {
         let faults = each_fault(operation, error, |fault| {
             fs::write(&path, &dark).unwrap();
@@ -79,4 +81,13 @@ fn settings_are_whole_or_not_there() {
         });
         assert!(faults > 0, "no {operation} was made to fail");
     }
+    // At the first start there is no folder yet.
+    let first = tempfile::tempdir().unwrap();
+    let mut window = Command::new(std::env::current_exe().unwrap());
+    window
+        .args(["--exact", "settings::settings_are_whole_or_not_there"])
+        .env(FILE, first.path().join("tilescope/settings.toml"));
+    let (output, has_failed) = with_fault(&mut window, &format!("mkdir,1,{DISK_FULL}"));
+    assert!(output.status.success() && has_failed, "{output:?}");
+    assert_eq!(fs::read_dir(first.path()).unwrap().count(), 0);
 }

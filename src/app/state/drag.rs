@@ -1,10 +1,9 @@
 //! Settings that change while the picture stays: where the old run and the new one are compared.
 
 use crate::app::state::travel::Travel;
-use crate::grid::Tiling;
 use crate::picture::{counted, grouped, number};
 use crate::run::{
-    MethodName, MethodSpec, Milestone, Phase, ProblemKind, ProblemSpec, Report, RunSpec, reduction,
+    MethodName, MethodSpec, Milestone, Phase, ProblemSpec, Report, RunSpec, reduction,
 };
 
 /// The time that a new run may take to catch up, in seconds of the solver: with the time of two

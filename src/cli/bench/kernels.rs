@@ -109,7 +109,8 @@ pub(super) struct Kernels {
         value_name = "N",
         default_value = "11",
         help_heading = "Measurement",
-        value_parser = clap::value_parser!(u32).range(1..=1000)
+        value_parser = values::count::<1, 1000>,
+        allow_negative_numbers = true
     )]
     repeats: u32,
     /// Also count the cycles to the tolerance, and give their time
@@ -151,7 +152,7 @@ const DEFAULTS_1D: (&[usize], &[usize], &[usize]) = (&[16, 64], &[0], &[32, 1024
 impl Kernels {
     /// Times every setting, prints the tables and saves them.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        self.output.check()?;
+        self.output.check(&[])?;
         self.check_options()?;
         let backends = backends(&self.backend)?;
         let mut planner = Planner::default();

@@ -106,7 +106,8 @@ pub(super) struct Matrices {
         value_name = "N",
         default_value = "5",
         help_heading = "Measurement",
-        value_parser = clap::value_parser!(u32).range(1..=1000)
+        value_parser = values::count::<1, 1000>,
+        allow_negative_numbers = true
     )]
     repeats: u32,
 
@@ -131,7 +132,9 @@ struct Line {
 impl Matrices {
     /// Times every kernel, prints the table and saves it.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        self.output.check()?;
+        let large = self.large.iter().map(|path| ("--large", path.as_path()));
+        let inputs = [("--matrix", self.matrix.as_path())].into_iter().chain(large);
+        self.output.check(&inputs.collect::<Vec<_>>())?;
         check_threads(self.threads, &self.backend)?;
         if self.large.is_some() && self.backend == [Backend::Cpu] {
             let why = "--large has no effect with backend cpu; its bandwidth is measured on a GPU";
@@ -139,18 +142,19 @@ impl Matrices {
         }
         let backends = backends(&self.backend)?;
         let mut planner = Planner::default();
+        // All of them before the first is measured.
+        let mut plans = Vec::new();
+        for spec in self.specs(&backends)? {
+            match planner.plan(&spec) {
+                Ok(plan) => plans.push(Arc::new(plan)),
+                Err(error @ PlanError::Kernel { .. }) => print_note(&error.to_string()),
+                Err(error) => return Err(error.into()),
+            }
+        }
         let mut lines: Vec<Line> = Vec::new();
         let mut progress = Progress::start();
         let mut machine = None;
-        for spec in self.specs(&backends)? {
-            let plan = match planner.plan(&spec) {
-                Ok(plan) => Arc::new(plan),
-                Err(error @ PlanError::Kernel { .. }) => {
-                    print_note(&error.to_string());
-                    continue;
-                }
-                Err(error) => return Err(error.into()),
-            };
+        for plan in plans {
             if machine.is_none() {
                 print_gpu_notes(&plan);
                 machine = Some(Machine::here(measure::open(&plan)?));

@@ -11,6 +11,8 @@ mod record;
 mod streaming;
 mod table;
 
+use super::console::UsageError;
+use super::interrupt::Interrupt;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
@@ -18,7 +20,7 @@ use std::process::ExitCode;
 #[derive(Args, Debug)]
 pub struct Bench {
     #[command(subcommand)]
-    benchmark: Benchmark,
+    benchmark: Option<Benchmark>,
 }
 
 #[derive(Subcommand, Debug)]
@@ -37,7 +39,13 @@ enum Benchmark {
 impl Bench {
     /// Measures, prints the tables and saves them.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        match &self.benchmark {
+        let Some(benchmark) = &self.benchmark else {
+            let why = "bench needs a benchmark: kernels, matrices or paper";
+            return Err(UsageError(why.to_owned()).into());
+        };
+        // Nothing measured is kept of a part, so the process ends in the middle of work.
+        Interrupt::install("interrupted before the measurement was complete; nothing was saved")?;
+        match benchmark {
             Benchmark::Kernels(kernels) => kernels.run(),
             Benchmark::Matrices(matrices) => matrices.run(),
             Benchmark::Paper(paper) => paper.run(),

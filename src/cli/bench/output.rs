@@ -7,7 +7,7 @@ use crate::run::Backend;
 use crate::solver::{SolverError, cuda};
 use clap::Args;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where a record goes, and in which format.
 #[derive(Args, Debug)]
@@ -32,10 +32,11 @@ pub(super) trait Formats {
 }
 
 impl Output {
-    /// Checks before the measurement that the file can be written, and replaces only Markdown.
-    pub fn check(&self) -> anyhow::Result<()> {
+    /// Checks before the measurement that the file can be written, and replaces only Markdown and none of the files
+    /// that are read.
+    pub fn check(&self, inputs: &[(&str, &Path)]) -> anyhow::Result<()> {
         if let Some(path) = &self.output {
-            outputs::check(&[outputs::Output { option: "-o", path, endings: &["md"] }], &[])?;
+            outputs::check(&[outputs::Output { option: "-o", path, endings: &["md"] }], inputs)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 mod record;
 
 use super::super::progress::Progress;
+use super::super::values;
 use super::machine::Machine;
 use super::measure::{self, Timing, Transfers};
 use super::output::{Output, backends};
@@ -46,9 +47,10 @@ pub(super) struct Paper {
         default_value = "1",
         hide_default_value = true,
         help_heading = "Measurement",
-        value_parser = clap::value_parser!(u16).range(1..=64)
+        value_parser = values::count::<1, 64>,
+        allow_negative_numbers = true
     )]
-    shrink: u16,
+    shrink: u32,
     /// Time a few cycles only, and multiply by the known number of cycles of the whole run
     #[arg(long, help_heading = "Measurement")]
     quick: bool,
@@ -58,7 +60,8 @@ pub(super) struct Paper {
         value_name = "N",
         default_value = "3",
         help_heading = "Measurement",
-        value_parser = clap::value_parser!(u32).range(1..=1000)
+        value_parser = values::count::<1, 1000>,
+        allow_negative_numbers = true
     )]
     repeats: u32,
     #[command(flatten)]
@@ -98,7 +101,7 @@ impl Row {
 impl Paper {
     /// Runs the experiments, prints the table and saves it.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        self.output.check()?;
+        self.output.check(&[])?;
         let requested = self.backend.as_slice();
         // The GPU comes first where there is one.
         let backend = backends(requested)?.into_iter().next().unwrap_or(Backend::Cpu);
@@ -154,7 +157,7 @@ impl Paper {
     /// end has no such choice.
     fn specs(&self, experiment: &PublishedExperiment, backend: Backend) -> Vec<RunSpec> {
         let mut run = experiment.run();
-        let shrink = usize::from(self.shrink);
+        let shrink = self.shrink as usize;
         for points in run.problem.shape.iter_mut().chain([&mut run.problem.batch]) {
             *points = points.div_ceil(shrink);
         }

@@ -106,7 +106,7 @@ pub(super) struct StreamingBench {
 impl StreamingBench {
     /// Times every setting, prints the table and saves it.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        self.output.check()?;
+        self.output.check(&[])?;
         let mut planner = Planner::default();
         let in_memory = planner.plan(&self.spec(MethodSpec {
             name: MethodName::Classic,

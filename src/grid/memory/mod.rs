@@ -46,8 +46,7 @@ pub fn check_with(
     precision: Precision,
     beside: u64,
 ) -> Result<(), OutOfMemory> {
-    let of_array = (shape.stored() as u64).saturating_mul(precision.bytes() as u64);
-    let needed = of_array.saturating_mul(arrays as u64).saturating_add(beside);
+    let needed = shape.array_bytes(arrays, precision).saturating_add(beside);
     let available = available();
     if needed <= available {
         return Ok(());

@@ -10,7 +10,9 @@ use crate::picture::plot::description::{Plot, PlotAxis, Series};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CsvTable, FieldKind, ModeDamping, ModeFactors, Snapshot, SnapshotRequest};
+use crate::run::{
+    self, CsvTable, FieldKind, ModeDamping, ModeFactors, Plan, Snapshot, SnapshotRequest,
+};
 
 /// The factors of the modes of a grid over their half waves.
 struct DampingByMode;
@@ -55,6 +57,14 @@ impl FigureType for DampingByMode {
 
     fn request(&self, _: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {
         request.observation.damping = true;
+    }
+
+    fn is_of_any_cycle(&self) -> bool {
+        true
+    }
+
+    fn check_plan(&self, plan: &Plan) -> Result<(), ViewError> {
+        Ok(ModeDamping::check(&plan.problem, &plan.method)?)
     }
 
     fn check_observed(&self, first: &Snapshot) -> Result<(), ViewError> {

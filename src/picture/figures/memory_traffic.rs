@@ -58,6 +58,18 @@ impl FigureType for MemoryTrafficFigure {
         true
     }
 
+    fn is_of_any_cycle(&self) -> bool {
+        true
+    }
+
+    fn check_plan(&self, plan: &Plan) -> Result<(), ViewError> {
+        match plan.method {
+            // Counted while it is made.
+            Method::Streaming(_) => Ok(()),
+            _ => compared_traffic(plan, None, None).map(drop).map_err(ViewError::NotCounted),
+        }
+    }
+
     fn check_observed(&self, first: &Snapshot) -> Result<(), ViewError> {
         of_snapshot(first).map(drop).map_err(ViewError::NotCounted)
     }

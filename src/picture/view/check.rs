@@ -4,7 +4,7 @@ use crate::grid::{Geometry, Shape};
 use crate::picture::view::camera::{Camera, ZOOMS};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::spec::{PlacedFigure, ViewSpec};
-use crate::run::{FieldKind, Snapshot};
+use crate::run::{FieldKind, Plan, Snapshot};
 use crate::solver::Subiterations;
 
 impl ViewSpec {
@@ -66,6 +66,14 @@ impl ViewSpec {
             let refused = |reason| ViewError::Geometry { kind, reason };
             kind.need().check(geometry).map_err(refused)
         })
+    }
+
+    /// Whether everything in it can be drawn of a run, as far as its plan says.
+    ///
+    /// # Errors
+    /// [`ViewError`] naming what cannot be drawn, and why.
+    pub fn check_plan(&self, plan: &Plan) -> Result<(), ViewError> {
+        self.kinds().try_for_each(|kind| kind.check_plan(plan))
     }
 
     /// Whether what it shows was found in the runs.

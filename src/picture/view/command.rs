@@ -57,7 +57,8 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     for (name, sweeps) in
         [("chebyshev", view.chebyshev), ("conjugate-gradients", view.conjugate_gradients)]
     {
-        if let Some(sweeps) = sweeps.filter(|_| uses.reference) {
+        let is_drawn = uses.reference && (is_table || view.draws_accelerations());
+        if let Some(sweeps) = sweeps.filter(|_| is_drawn) {
             put(name, &sweeps.to_string());
         }
     }

@@ -6,7 +6,7 @@ use crate::picture::draw::drawing::Drawing;
 use crate::picture::view::error::ViewError;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::spec::{PlacedFigure, ViewSpec};
-use crate::run::{CsvTable, FieldKind, Snapshot, SnapshotRequest};
+use crate::run::{CsvTable, FieldKind, Plan, Snapshot, SnapshotRequest};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -53,6 +53,11 @@ pub trait FigureType: Send + Sync {
 
     /// Whether it shows all cycles, and not one of them.
     fn is_over_cycles(&self) -> bool {
+        false
+    }
+
+    /// Whether it shows a run's cycle as such, which is the same whichever was made last.
+    fn is_of_any_cycle(&self) -> bool {
         false
     }
 
@@ -120,6 +125,15 @@ pub trait FigureType: Send + Sync {
     /// [`ViewError`] naming what does not go together.
     fn check(&self, view: &ViewSpec, shape: &Shape) -> Result<(), ViewError> {
         let _ = (view, shape);
+        Ok(())
+    }
+
+    /// Whether it can be drawn of a run, as far as its plan says.
+    ///
+    /// # Errors
+    /// [`ViewError`] saying why not.
+    fn check_plan(&self, plan: &Plan) -> Result<(), ViewError> {
+        let _ = plan;
         Ok(())
     }
 

@@ -223,7 +223,15 @@ impl ViewSpec {
     /// arrangement the space–time diagram of a 1D run.
     pub fn goes_on(&self, dim: usize) -> bool {
         let has_diagram = !self.placed().is_empty() && dim == 1;
-        has_diagram || self.kinds().any(|kind| kind.is_over_cycles())
+        let goes_on = |kind: FigureKind| kind.is_over_cycles() && !kind.is_of_any_cycle();
+        has_diagram || self.kinds().any(goes_on)
+    }
+
+    /// Whether an accelerated iteration appears in a drawing: its residual is known, its time is not.
+    pub fn draws_accelerations(&self) -> bool {
+        let uses = self.uses();
+        let is_known = !uses.norm || matches!(self.norm, Norm::Residual | Norm::ResidualMax);
+        is_known && !(uses.over && self.over == Over::Seconds)
     }
 
     /// Whether it shows how far runs are when they end, whichever of their cycles is selected.

@@ -60,16 +60,8 @@ impl DampingSteps {
     /// # Errors
     /// [`ModeError`] if it cannot be measured.
     pub fn new(problem: &Problem, method: &Method) -> Result<Self, ModeError> {
+        let (stencil, numbers) = can_be_measured(problem, method)?;
         let shape = problem.shape;
-        let stencil = problem.operator.stencil().ok_or(ModeError::NotSines)?;
-        let is_symmetric = |[previous, next]: [f64; 2]| previous == next;
-        if !stencil.neighbours().into_iter().take(shape.dim()).all(is_symmetric) {
-            return Err(ModeError::NotSines);
-        }
-        let numbers = half_waves(&shape);
-        if numbers.len() as f64 * updates_of(problem, method) > MOST_UPDATES {
-            return Err(ModeError::TooLong);
-        }
         let cycles = method.cycles_between_exchanges();
         let sweeps = match method.k() {
             Subiterations::Finite(_) => Some(cycles * method.sweeps_per_cycle()),
@@ -108,6 +100,45 @@ impl Steps for DampingSteps {
         });
         Ok(None)
     }
+}
+
+impl ModeDamping {
+    /// Whether it can be measured.
+    ///
+    /// # Errors
+    /// [`ModeError`] where the modes are no sines, or it would take too long.
+    pub fn check(problem: &Problem, method: &Method) -> Result<(), ModeError> {
+        can_be_measured(problem, method).map(drop)
+    }
+
+    /// Bytes that measuring it takes; none where it cannot be measured.
+    pub fn bytes(problem: &Problem, method: &Method) -> u64 {
+        match can_be_measured(problem, method) {
+            Ok(_) => ErrorCycle::bytes(problem, &[&method.classic(), method]),
+            Err(_) => 0,
+        }
+    }
+}
+
+/// The row of the matrix, and the numbers of half waves that are measured.
+///
+/// # Errors
+/// [`ModeError`] where the modes are no sines, or it would take too long.
+fn can_be_measured<'a>(
+    problem: &'a Problem,
+    method: &Method,
+) -> Result<(&'a Stencil, Vec<usize>), ModeError> {
+    let shape = &problem.shape;
+    let stencil = problem.operator.stencil().ok_or(ModeError::NotSines)?;
+    let is_symmetric = |[previous, next]: [f64; 2]| previous == next;
+    if !stencil.neighbours().into_iter().take(shape.dim()).all(is_symmetric) {
+        return Err(ModeError::NotSines);
+    }
+    let numbers = half_waves(shape);
+    if numbers.len() as f64 * updates_of(problem, method) > MOST_UPDATES {
+        return Err(ModeError::TooLong);
+    }
+    Ok((stencil, numbers))
 }
 
 /// λ of a mode, by which a sweep multiplies it: 1 − ω + ω Σ 2 w cos(p π / (n + 1)) over the axes, with the weight w of

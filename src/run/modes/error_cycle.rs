@@ -3,7 +3,9 @@
 use super::error::ModeError;
 use crate::grid::{Field, Precision, Shape};
 use crate::problem::{Boundary, Problem, Source};
-use crate::solver::{self, Layout, Method, NormRequest, Place, Solver};
+use crate::solver::{
+    self, Layout, Method, NormRequest, Place, SOLVER_ARRAYS, Solver, system_bytes, working_bytes,
+};
 use std::sync::Arc;
 
 /// The cycle of a method on a system whose solution is 0, so that an iterate is its own error. Of devices that exchange
@@ -17,6 +19,22 @@ pub(super) struct ErrorCycle {
 }
 
 impl ErrorCycle {
+    /// Arrays of the grid beside a cycle: an error before it, and that after it.
+    const ERRORS: usize = 2;
+
+    /// Bytes that the cycles of some methods on the matrix of `problem` take, and the errors that they are given.
+    pub fn bytes(problem: &Problem, methods: &[&Method]) -> u64 {
+        let (shape, precision) = (&problem.shape, Precision::F64);
+        let arrays = SOLVER_ARRAYS + problem.operator.row_arrays(shape);
+        let of_solver = shape.array_bytes(arrays, precision);
+        let of_solver = of_solver.saturating_add(system_bytes(problem, precision));
+        let errors = shape.array_bytes(Self::ERRORS, precision);
+        methods.iter().fold(errors, |bytes, method| {
+            let working = working_bytes(problem, method, precision, 0);
+            bytes.saturating_add(of_solver).saturating_add(working)
+        })
+    }
+
     /// The cycle of `method` on the matrix of `problem`.
     ///
     /// # Errors

@@ -33,6 +33,12 @@ pub struct CycleRate {
 }
 
 impl CycleRate {
+    /// Bytes that finding it may take; none where theory knows it.
+    pub fn bytes(problem: &Problem, method: &Method) -> u64 {
+        let is_known = is_jacobi(method) && problem.operator.stencil().is_some();
+        if is_known { 0 } else { ErrorCycle::bytes(problem, &[method]) }
+    }
+
     /// How long a digit takes, in words: so many sweeps, or cycles where these have no number of sweeps; `None` where the
     /// iteration does not converge.
     pub fn per_digit(&self) -> Option<(f64, &'static str)> {

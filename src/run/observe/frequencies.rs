@@ -33,6 +33,8 @@ impl FrequencyRequest {
         Slice::shown(Some(self.slice.unwrap_or(Slice { axis: 2, index: 0 })), shape)
     }
 }
+/// With the copy of the field that it begins with.
+const ALL_ARRAYS: usize = ARRAYS + 1;
 
 /// The amplitudes of the modes that add up to a field, without their signs: the field is their sum, each times a
 /// product of sines with p half waves along x, q along y and r along z. Of a 1D batch they are those of its first
@@ -51,6 +53,14 @@ pub struct Frequencies {
 pub(in crate::run) type FrequencyTask = Box<dyn FnOnce() -> Option<Frequencies> + Send>;
 
 impl Frequencies {
+    /// Bytes that finding them takes; none where there are none.
+    pub fn bytes(problem: &Problem) -> u64 {
+        match has_frequencies(problem) {
+            true => problem.shape.array_bytes(ALL_ARRAYS, Precision::F64),
+            false => 0,
+        }
+    }
+
     /// Those of a field at all points of a grid (C order); `None` where memory does not suffice.
     fn of(
         field: FieldKind,
@@ -92,8 +102,7 @@ impl Frequencies {
 impl Experiment {
     /// Whether its fields have frequencies: on a grid of at most [`MOST_FREQUENCIES`] points.
     pub(in crate::run) fn has_frequencies(&self) -> bool {
-        let Problem { shape, operator, .. } = &*self.run().plan().problem;
-        operator.matrix().is_none() && shape.points() <= MOST_FREQUENCIES
+        has_frequencies(&self.run().plan().problem)
     }
 
     /// The work that finds the frequencies of a field of the present iterate, of which it has a copy; `None` where
@@ -141,6 +150,11 @@ impl Experiment {
     ) -> Result<Option<Frequencies>, SolverError> {
         Ok(self.frequency_task(field, request)?.and_then(|task| task()))
     }
+}
+
+fn has_frequencies(problem: &Problem) -> bool {
+    let Problem { shape, operator, .. } = problem;
+    operator.matrix().is_none() && shape.points() <= MOST_FREQUENCIES
 }
 
 /// The values of a slice of a 3D grid, row by row.

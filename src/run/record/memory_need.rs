@@ -1,17 +1,19 @@
 //! What a run needs in memory, summed before its first array is allocated.
 
+use super::snapshot::SnapshotRequest;
 use crate::grid::Precision;
 use crate::grid::memory::{available, human};
 use crate::problem;
-use crate::run::observe::FieldKind;
+use crate::run::modes::{CycleRate, ModeDamping};
+use crate::run::observe::{FieldKind, Frequencies};
 use crate::run::plan::Plan;
-use crate::solver::{Method, Place, system_bytes, working_bytes};
-
-/// Arrays of a CPU solver: g and two iterates.
-const SOLVER: usize = 3;
+use crate::solver::{Acceleration, Method, Place, SOLVER_ARRAYS, system_bytes, working_bytes};
 
 /// Arrays of another solver of the same system, which shares g.
 const BESIDE: usize = 2;
+
+/// Classic Jacobi beside a run.
+const JACOBI: &str = "Jacobi's iteration";
 
 /// Bytes that a run needs on this machine, part by part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,9 +39,7 @@ impl MemoryNeed {
     /// Of a run, its end included, of which `fields` are observed.
     pub fn of(plan: &Plan, fields: &[FieldKind]) -> Self {
         let shape = &plan.problem.shape;
-        let arrays = |count: usize, precision: Precision| {
-            (shape.stored() as u64).saturating_mul((count * precision.bytes()) as u64)
-        };
+        let arrays = |count, precision| shape.array_bytes(count, precision);
         let mut need = Self::default();
         let is_matrix = plan.problem.operator.matrix().is_some();
         if is_matrix {
@@ -55,13 +55,13 @@ impl MemoryNeed {
                 Place::Cuda { .. } => 0,
             };
             let of_rows = plan.problem.operator.row_arrays(shape);
-            need.add("the solver", arrays(SOLVER + of_rows, plan.precision));
+            need.add("the solver", arrays(SOLVER_ARRAYS + of_rows, plan.precision));
             let bytes = working_bytes(&plan.problem, &plan.method, plan.precision, threads);
-            if bytes > 0 && (is_on_cpu || is_matrix) {
+            if is_on_cpu || is_matrix {
                 need.add(working_name(&plan.method, is_matrix), bytes);
             }
             if fields.contains(&FieldKind::Staleness) {
-                need.add("Jacobi's iteration", arrays(BESIDE, plan.precision));
+                need.add(JACOBI, arrays(BESIDE, plan.precision));
             }
         }
         if fields.contains(&FieldKind::Error) {
@@ -76,9 +76,41 @@ impl MemoryNeed {
         need
     }
 
-    /// Adds what something else needs.
+    /// Of a run that is made for a snapshot, with all that is made beside it.
+    pub fn of_snapshot(plan: &Plan, request: &SnapshotRequest) -> Self {
+        let (problem, method) = (&plan.problem, &plan.method);
+        let mut fields = vec![request.field()];
+        if request.needs_exact() {
+            fields.push(FieldKind::Error);
+        }
+        let mut need = Self::of(plan, &fields);
+        let arrays = |count, precision| problem.shape.array_bytes(count, precision);
+        if request.classic.is_some() && request.field() != FieldKind::Staleness {
+            need.add(JACOBI, arrays(BESIDE, plan.precision));
+        }
+        for acceleration in Acceleration::ALL {
+            if request.accelerated[acceleration as usize].is_some() {
+                need.add(acceleration.label(), arrays(acceleration.arrays(), Precision::F64));
+            }
+        }
+        let observation = &request.observation;
+        if observation.frequencies.is_some() {
+            need.add("its frequencies", Frequencies::bytes(problem));
+        }
+        if observation.damping {
+            need.add("damping by mode", ModeDamping::bytes(problem, method));
+        }
+        if observation.rate {
+            need.add("the asymptotic rate", CycleRate::bytes(problem, method));
+        }
+        need
+    }
+
+    /// Adds what something else needs, if it is anything.
     pub fn add(&mut self, what: &'static str, bytes: u64) {
-        self.parts.push((what, bytes));
+        if bytes > 0 {
+            self.parts.push((what, bytes));
+        }
     }
 
     /// The bytes of all parts.
@@ -119,6 +151,7 @@ impl MemoryNeed {
 fn working_name(method: &Method, is_matrix: bool) -> &'static str {
     match method {
         Method::Streaming(_) => "the slab or window",
+        _ if method.devices().is_some() => "the simulated devices",
         _ if is_matrix => "its blocks",
         _ => "the tiles at work",
     }
@@ -169,6 +202,62 @@ mod tests {
         let rows = entries + 100 * (8 + 8) + 3 * 102 * 8;
         assert_eq!(need(MethodName::Classic), rows);
         assert!(need(MethodName::Hierarchical) > rows + 2 * entries);
+    }
+
+    /// What is made when the run has ended is in the sum at its start.
+    #[test]
+    fn what_is_made_beside_a_run_counts() {
+        let mut spec = RunSpec::default();
+        spec.problem.shape = vec![998, 498];
+        spec.method.backend = Backend::Cpu;
+        let plan = Planner::default().plan(&spec).unwrap();
+        let array = 1000 * 500 * 8;
+        let bytes = |request: &SnapshotRequest| MemoryNeed::of_snapshot(&plan, request).bytes();
+        let alone = bytes(&SnapshotRequest::default());
+        assert_eq!(alone, MemoryNeed::of(&plan, &[FieldKind::Residual]).bytes());
+        let more = |change: &dyn Fn(&mut SnapshotRequest)| {
+            let mut request = SnapshotRequest::default();
+            change(&mut request);
+            bytes(&request) - alone
+        };
+        assert_eq!(more(&|it| it.classic = Some(3)), 2 * array);
+        assert_eq!(more(&|it| it.accelerated = [Some(3), None]), 7 * array);
+        assert_eq!(more(&|it| it.accelerated = [Some(3); 2]), 14 * array);
+        assert_eq!(more(&|it| it.observation.frequencies = Some(FREQUENCIES)), 3 * array);
+        let cycle = more(&|it| it.observation.rate = true);
+        assert!((5 * array..7 * array).contains(&cycle), "{cycle}");
+        // A sweep beside it.
+        assert_eq!(more(&|it| it.observation.damping = true), cycle + 3 * array);
+        // The staleness has Jacobi's iteration, and the error the exact solution.
+        let staleness = more(&|it| it.observation.field = FieldKind::Staleness);
+        let with_error = more(&|it| {
+            it.observation.field = FieldKind::Staleness;
+            (it.classic, it.error) = (Some(3), true);
+        });
+        assert_eq!(staleness, 2 * array);
+        assert!(with_error > staleness + 2 * array, "{with_error}");
+        let mut request = SnapshotRequest::default();
+        request.observation.damping = true;
+        let short = MemoryNeed::of_snapshot(&plan, &request).check_against(0, Precision::F64);
+        let said = short.unwrap_err().to_string();
+        assert!(said.contains(", damping by mode "), "{said}");
+    }
+
+    /// Simulated devices have arrays of their own.
+    #[test]
+    fn what_devices_hold_counts() {
+        let mut spec = RunSpec::default();
+        spec.problem.shape = vec![998, 498];
+        spec.method.backend = Backend::Cpu;
+        let mut need = |devices| {
+            spec.method.simulate_devices = devices;
+            let plan = Planner::default().plan(&spec).unwrap();
+            MemoryNeed::of(&plan, &[FieldKind::Residual])
+        };
+        let (alone, two) = (need(None), need(Some(2)));
+        assert!(two.bytes() > alone.bytes() + 3 * 998 * 498 * 8);
+        let said = two.check_against(0, Precision::F64).unwrap_err().to_string();
+        assert!(said.contains(", the simulated devices "), "{said}");
     }
 
     #[test]

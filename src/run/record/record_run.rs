@@ -5,7 +5,7 @@ use super::run_series::SeriesRecorder;
 use super::snapshot::{Snapshot, SnapshotRequest};
 use crate::grid::memory;
 use crate::problem::{self, ExactError};
-use crate::run::observe::{Experiment, FieldKind, Observation};
+use crate::run::observe::{Experiment, Observation};
 use crate::run::plan::{Plan, Stop};
 use crate::run::runner::{Divergence, Outcome, Run};
 use crate::solver::{Acceleration, SolverError};
@@ -110,8 +110,7 @@ pub fn record_run(
             Stop { tolerance: None, max_cycles: last, ..plan.stop }
         }
     };
-    let field = if request.needs_exact() { FieldKind::Error } else { request.field() };
-    let mut need = MemoryNeed::of(plan, &[field]);
+    let mut need = MemoryNeed::of_snapshot(plan, request);
     if let RecordedCycles::Each(cycles) = at
         && !is_diagram
     {

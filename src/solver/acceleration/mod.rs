@@ -64,7 +64,7 @@ impl Acceleration {
     }
 
     /// Arrays of the grid, in f64, that it works in.
-    const fn arrays(self) -> usize {
+    pub const fn arrays(self) -> usize {
         ScaledMatrix::ARRAYS
             + match self {
                 Self::Chebyshev => Chebyshev::ARRAYS,

@@ -58,7 +58,7 @@ use waves::Waves;
 
 /// Arrays of the grid that a solver allocates: g and two iterates. The exact solution, which it
 /// may be given, makes four.
-const ARRAYS: usize = 3;
+pub const ARRAYS: usize = 3;
 
 /// Cycles are made in batches of this duration: long beside waking the threads, short enough to answer a
 /// new request at once.

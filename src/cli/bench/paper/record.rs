@@ -15,7 +15,7 @@ pub(super) struct Record {
     machine: Machine,
     /// Whether times are extrapolated from a few cycles.
     quick: bool,
-    shrink: u16,
+    shrink: u32,
     repeats: u32,
     #[serde(skip)]
     rows: Vec<Row>,
@@ -46,7 +46,7 @@ struct Line {
 }
 
 impl Record {
-    pub fn new(machine: Machine, quick: bool, shrink: u16, repeats: u32, rows: Vec<Row>) -> Self {
+    pub fn new(machine: Machine, quick: bool, shrink: u32, repeats: u32, rows: Vec<Row>) -> Self {
         Self { machine, quick, shrink, repeats, rows }
     }
 

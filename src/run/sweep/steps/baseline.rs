@@ -26,6 +26,9 @@ impl BaselineMeasurement {
         let mut run = sweep.spec().run.clone();
         run.method.backend = sweep.outline().backend;
         run.method.set_name(MethodName::Classic);
+        // One device makes the same sweeps; bands of rows may be too few for several.
+        (run.method.simulate_devices, run.method.exchange_every) = (None, None);
+        run.method.link = None;
         run.method.kernel = Kernel::AUTO;
         let plan = Arc::new(sweep.plan_run(&run)?);
         let times = sweep.spec().measures(Measure::Time);
