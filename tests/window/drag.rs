@@ -226,10 +226,9 @@ fn the_range_of_the_whole_run_stays() {
 }
 
 fn the_ranges_of_small_pictures_stay() {
-    for (pane, picture) in [
-        ("Frequencies", "Frequencies of the residual"),
-        ("Mean tile", "Mean tile of the residual"),
-    ] {
+    for (pane, picture) in
+        [("Frequencies", "Frequencies of the residual"), ("Mean tile", "Mean tile of the residual")]
+    {
         let mut window = Window::paused(small());
         window.step(4);
         view(&mut window, Role::CheckBox, pane);

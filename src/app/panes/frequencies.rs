@@ -142,10 +142,7 @@ fn map(
             let [p, q] = [0, 1].map(|axis| half_waves(found, axis, at[axis]));
             format!("p {p}, q {q}: {}", number(value.into()))
         }
-        None => format!(
-            "Cycle {}: p half waves across, q down, from 1 at the upper left.",
-            grouped(found.cycle)
-        ),
+        None => format!("Cycle {}: p half waves across, q down; from 1 on.", grouped(found.cycle)),
     };
     let line = Rect::from_min_max(pos2(room.left(), picture.bottom() + 4.0), room.max);
     ui.new_child(UiBuilder::new().max_rect(line))
