@@ -348,7 +348,8 @@ impl Session {
             running: self.running,
             steps: self.steps,
             pace: self.pace,
-            travel: self.travel,
+            // A drag that began has moved the picture already.
+            travel: self.drag.map_or(self.travel, |drag| drag.before),
         }
     }
 
