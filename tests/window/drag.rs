@@ -3,7 +3,7 @@
 use crate::controls::small;
 use crate::driver::Window;
 use crate::panes::view;
-use eframe::egui::{Key, Pos2, accesskit::Role};
+use eframe::egui::{Key, Modifiers, Pos2, accesskit::Role};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_dragged_setting_is_shown_at_equally_many_sweeps", equally_many_sweeps),
@@ -129,6 +129,9 @@ fn a_converged_run_moves_once() {
     window.harness.drop_at(at);
     window.until_text("✓ converged");
     assert!(window.cycle() > 0);
+    // Undone, the run is back with its cycles, and shown where it was before the drag moved its picture.
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    window.until("undone", |window| window.cycle() == end && window.says("live"));
 }
 
 fn an_equally_small_residual() {
@@ -226,10 +229,9 @@ fn the_range_of_the_whole_run_stays() {
 }
 
 fn the_ranges_of_small_pictures_stay() {
-    for (pane, picture) in [
-        ("Frequencies", "Frequencies of the residual"),
-        ("Mean tile", "Mean tile of the residual"),
-    ] {
+    for (pane, picture) in
+        [("Frequencies", "Frequencies of the residual"), ("Mean tile", "Mean tile of the residual")]
+    {
         let mut window = Window::paused(small());
         window.step(4);
         view(&mut window, Role::CheckBox, pane);

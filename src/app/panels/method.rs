@@ -190,14 +190,13 @@ fn sliders(
     } else if method.k == Subiterations::Infinite {
         let about = "Every tile is solved exactly for its frozen halo, in its sine basis. Overlapping exact solves are the restricted additive Schwarz method.";
         row(ui, "", about, |ui| {
-            let text = "exact local solve (restricted additive Schwarz)";
-            ui.label(RichText::new(text).weak()).on_hover_text(about);
+            // With more words the panel would be wider than its place.
+            ui.label(RichText::new("exact local solve").weak()).on_hover_text(about);
         });
     } else if method.prefers_spectral() {
         let about = "All subiterations of a tile are computed at once, in its sine basis: the cost does not depend on k, and the result is that of sweeps, up to rounding.";
         row(ui, "", about, |ui| {
-            ui.label(RichText::new("spectral: equal to sweeps up to rounding").weak())
-                .on_hover_text(about);
+            ui.label(RichText::new("in the sine basis").weak()).on_hover_text(about);
         });
     }
     let each = is_each(method);

@@ -82,7 +82,7 @@ fn ui(ui: &mut Ui, report: &Report) {
     };
     let mut title = plan.as_ref().map_or_else(String::new, |plan| method_title(&plan.spec));
     if report.plan.damping().is_none() {
-        title += ", while the changed setting is being measured …";
+        title = format!("Being measured … before: {title}");
     }
     ui.add(Label::new(RichText::new(title).small()).truncate());
     let plot = damping_plot(damping, report.plan.problem.shape.dim(), theme::of_figures(ui));

@@ -148,7 +148,7 @@ fn map(
             format!("{across} {i}, {down} {j}{slice}: {}", number(value.into()))
         }
         None => format!(
-            "Cycle {}{slice}: {across} half waves across, {down} down, from 1 at the upper left.",
+            "Cycle {}{slice}: {across} half waves across, {down} down; from 1 on.",
             grouped(found.cycle)
         ),
     };

@@ -10,7 +10,9 @@ use crate::app::state::session::Session;
 use crate::app::state::travel::Travel;
 use crate::app::state::view_settings::ViewSettings;
 use crate::picture::ViewSpec;
-use crate::run::{CutLine, MethodSpec, Milestone, RunSpec, Snapshot, SnapshotRequest, SweepRow, SweepSpec};
+use crate::run::{
+    CutLine, MethodSpec, Milestone, RunSpec, Snapshot, SnapshotRequest, SweepRow, SweepSpec,
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -76,8 +76,8 @@ pub struct Drag {
     pub moved_to: Option<u64>,
     /// The most redundant work of a setting that the slider reaches.
     pub slowest: f64,
-    /// The epoch and the cycle that were shown before.
-    pub from: (u64, u64),
+    /// The epoch of the run that was shown before.
+    pub from: u64,
     /// The cycle that was chosen before.
     pub before: Travel,
 }
@@ -98,19 +98,27 @@ impl Drag {
                 format!("Held at ‖r‖₂/‖r₀‖₂ = {}: {shown}", number(goal))
             }
             (_, Some(moved_to)) => {
-                // Whole cycles, and one at least.
                 let each = report.plan.sweeps_per_cycle();
-                let held = counted((moved_to / each).max(1) * each, "sweep");
+                let held = counted(moved_cycle(moved_to, each) * each, "sweep");
                 format!("Held at {held}, which other values reach in time")
             }
             _ => format!("Held at {shown}"),
         }
     }
 
-    /// Whether the picture of a report is the one to which the drag moved, or a later one.
+    /// Whether the picture of a report is the one to which the drag moved, or that of a changed setting. A run that
+    /// makes some more cycles before it is held has not moved.
     pub fn has_moved(&self, report: &Report) -> bool {
-        self.moved_to.is_none() || (report.epoch, report.observation.cycle) != self.from
+        let is_there = |sweeps| {
+            report.observation.cycle == moved_cycle(sweeps, report.plan.sweeps_per_cycle())
+        };
+        report.epoch != self.from || self.moved_to.is_none_or(is_there)
     }
+}
+
+/// The cycle to which a picture moves, given the sweeps: whole cycles, and one at least.
+pub fn moved_cycle(sweeps: u64, sweeps_per_cycle: u64) -> u64 {
+    (sweeps / sweeps_per_cycle).max(1)
 }
 
 /// The sweeps at which runs of a problem are compared with the run of a report that is shown after so many: these, or
@@ -179,6 +187,22 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_run_that_makes_some_more_cycles_before_it_is_held_has_not_moved() {
+        let mut report = report(Some(1e4));
+        let each = report.plan.sweeps_per_cycle();
+        let mut session = Session::default();
+        (report.observation.cycle, report.latest.cycle) = (10_000, 10_000);
+        session.begin_drag(Some(&report), &[]);
+        let drag = session.drag.unwrap();
+        for (epoch, cycle, expected) in
+            [(1, 10_000, false), (1, 10_007, false), (1, 256 / each, true), (2, 3, true)]
+        {
+            (report.epoch, report.observation.cycle) = (epoch, cycle);
+            assert_eq!(drag.has_moved(&report), expected, "{cycle}");
+        }
+    }
+
+    #[test]
     fn without_a_known_speed_all_sweeps_are_in_time() {
         let report = report(None);
         assert_eq!(reached_in_time(640, &report, &report.plan.spec.problem, 1.0), 640);
@@ -202,7 +226,10 @@ pub(super) mod tests {
             let sweeps = drag.moved_to.expect("so many sweeps are not reached in time");
             let seconds = sweeps as f64 * work / sweeps_per_second;
             // Within the power of two.
-            assert!((AT_MOST / 2.0..=AT_MOST).contains(&seconds), "{sweeps} sweeps take {seconds} s");
+            assert!(
+                (AT_MOST / 2.0..=AT_MOST).contains(&seconds),
+                "{sweeps} sweeps take {seconds} s"
+            );
             // A slider of other settings is held later.
             session.drag = None;
             session.begin_drag(Some(&report), &[]);

@@ -97,13 +97,7 @@ impl KeptRange {
     }
 
     /// Holds the y axis of a plot of a field, as far as its curves are within.
-    pub fn hold(
-        &mut self,
-        plot: &mut Plot,
-        session: &Session,
-        report: &Report,
-        field: FieldKind,
-    ) {
+    pub fn hold(&mut self, plot: &mut Plot, session: &Session, report: &Report, field: FieldKind) {
         let fitted = plot.y_range();
         let range = self.range(session, report, field, plot.y.scale, fitted);
         plot.y.range = Some(range.union(fitted));
@@ -127,7 +121,7 @@ mod tests {
         assert_eq!(high(&session, &report, 8.0), 8.0);
         assert_eq!(high(&session, &report, 4.0), 4.0, "it follows");
         let before = Travel::default();
-        session.drag = Some(Drag { goal: None, moved_to: None, slowest: 1.0, from: (1, 0), before });
+        session.drag = Some(Drag { goal: None, moved_to: None, slowest: 1.0, from: 1, before });
         report.epoch = 2;
         assert_eq!(high(&session, &report, 1.0), 4.0);
         session.drag = None;
@@ -154,10 +148,12 @@ mod tests {
         };
         report.observation.cycle = 100;
         assert_eq!(high(&session, &report, 1.0), 1.0);
-        let (from, before) = ((report.epoch, 100), Travel::default());
+        let (from, before) = (report.epoch, Travel::default());
         session.drag = Some(Drag { goal: None, moved_to: Some(8), slowest: 1.0, from, before });
         assert_eq!(high(&session, &report, 1.0), 1.0, "it has not moved yet");
-        report.observation.cycle = 4;
+        report.observation.cycle = 101;
+        assert_eq!(high(&session, &report, 1.0), 1.0, "it has made one more cycle");
+        report.observation.cycle = 1;
         assert_eq!(high(&session, &report, 16.0), 16.0);
         report.epoch = 2;
         assert_eq!(high(&session, &report, 2.0), 16.0);

@@ -1,6 +1,6 @@
 //! The session: all settings of the run and of its view.
 
-use crate::app::state::drag::{Drag, HoldAt, reached_in_time, redundant_work};
+use crate::app::state::drag::{Drag, HoldAt, moved_cycle, reached_in_time, redundant_work};
 use crate::app::state::lesson::LessonProgress;
 use crate::app::state::pins::Pins;
 use crate::app::state::travel::Travel;
@@ -312,11 +312,11 @@ impl Session {
             goal: None,
             slowest,
             moved_to: (sweeps < shown).then_some(sweeps),
-            from: (self.epoch, cycle),
+            from: self.epoch,
             before,
         });
         if sweeps < shown {
-            self.travel = before.to((sweeps / each).max(1), latest);
+            self.travel = before.to(moved_cycle(sweeps, each), latest);
         }
     }
 
@@ -348,7 +348,8 @@ impl Session {
             running: self.running,
             steps: self.steps,
             pace: self.pace,
-            travel: self.travel,
+            // A drag that began has moved the picture already.
+            travel: self.drag.map_or(self.travel, |drag| drag.before),
         }
     }
 

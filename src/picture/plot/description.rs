@@ -242,9 +242,8 @@ impl Plot {
 }
 
 fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {
-        (value.min(lo), value.max(hi))
-    })
+    values
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| (value.min(lo), value.max(hi)))
 }
 
 /// The range of a scale, with a small margin.

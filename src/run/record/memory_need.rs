@@ -160,7 +160,11 @@ fn working_name(method: &Method, is_matrix: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Backend, MatrixSpec, MethodName, Planner, ProblemKind, RunSpec};
+    use crate::run::{
+        Backend, FrequencyRequest, MatrixSpec, MethodName, Planner, ProblemKind, RunSpec,
+    };
+
+    const FREQUENCIES: FrequencyRequest = FrequencyRequest { most: [9; 2], slice: None };
 
     #[test]
     fn all_parts_are_summed_before_anything_is_allocated() {
