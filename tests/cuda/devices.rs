@@ -244,7 +244,8 @@ fn devices_are_observed_as_one() {
             }
             for quantity in [solver::Quantity::Residual, solver::Quantity::Change] {
                 let at = |it: &dyn Solver| it.values(quantity, &[[0, 0], last]).expect("values");
-                let [there, here] = [at(&*gpus), at(&*cpu)].map(|it| it.map(f32::to_bits));
+                let [there, here] = [at(&*gpus), at(&*cpu)]
+                    .map(|it| it.into_iter().map(f32::to_bits).collect::<Vec<_>>());
                 assert_eq!(there, here);
             }
             let tiling = case.tiling();
