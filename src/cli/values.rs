@@ -4,7 +4,9 @@
 
 use crate::picture::{FigureKind, LARGEST_SIDE, PlacedFigure, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, HotBox, Stencil};
-use crate::run::{CutLine, MOST_THREADS, PerAxis, parse_per_axis, parse_subiterations};
+use crate::run::{
+    CutLine, MOST_THREADS, PerAxis, parse_numbers, parse_per_axis, parse_subiterations,
+};
 use crate::solver::Subiterations;
 
 /// A number per axis, x first; a single one holds for all axes.
@@ -42,6 +44,14 @@ pub(super) struct SubiterationsList(pub Vec<Subiterations>);
 
 pub(super) fn subiterations_list(text: &str) -> Result<SubiterationsList, String> {
     parse_subiterations(text).map(SubiterationsList)
+}
+
+/// A list of numbers of threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ThreadsList(pub Vec<usize>);
+
+pub(super) fn threads_list(text: &str) -> Result<ThreadsList, String> {
+    parse_numbers(text).map(ThreadsList)
 }
 
 /// A list of numbers per axis; `4x2` is 4 along x and 2 along y.

@@ -100,6 +100,7 @@ impl FigureType for FrequenciesFigure {
             end: end(1),
             tile_borders_x: &[],
             tile_borders_y: &[],
+            cell_borders: &[],
             outlines: &[],
         };
         let figure = HeatMapFigure {

@@ -126,6 +126,7 @@ impl FigureType for InsideCycle {
             end: y_axis.end,
             tile_borders_x: &borders,
             tile_borders_y: &[],
+            cell_borders: &[],
             outlines: &outlines,
         };
         let figure = HeatMapFigure {

@@ -95,6 +95,7 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
             end: shown.end(),
             tile_borders_x: across,
             tile_borders_y: if is_diagram { &[] } else { down },
+            cell_borders: &[],
             outlines: &[],
         })
         .collect();

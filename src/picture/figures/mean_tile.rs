@@ -93,6 +93,7 @@ impl FigureType for MeanTile {
             end: down as f64,
             tile_borders_x: &inner(0),
             tile_borders_y: &inner(1),
+            cell_borders: &[],
             outlines: &[],
         };
         let figure = HeatMapFigure {

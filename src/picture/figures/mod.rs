@@ -18,6 +18,7 @@ pub(crate) mod memory_traffic;
 pub(crate) mod names;
 pub(crate) mod probes;
 pub(crate) mod profile;
+pub(crate) mod row_map;
 mod run_colour;
 mod runs;
 mod side_by_side;
@@ -25,6 +26,7 @@ mod slices;
 mod space_time;
 pub(crate) mod speedup;
 pub(crate) mod spy;
+pub(crate) mod times;
 mod titles;
 mod volume;
 
@@ -53,6 +55,8 @@ impl FigureKind {
         Self::INSIDE,
         Self::MEMORY_TRAFFIC,
         Self::SPY,
+        Self::ROW_MAP,
+        Self::TIMES,
         Self::SLICES,
         Self::VOLUME,
         Self::RUNS,

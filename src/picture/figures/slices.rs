@@ -123,6 +123,7 @@ fn draw(first: &Snapshot, slices: &[solver::Samples; 3], view: &ViewSpec) -> Str
             end: slice.rows.end as f64,
             tile_borders_x: across,
             tile_borders_y: down,
+            cell_borders: &[],
             outlines: &[],
         })
         .collect();

@@ -97,6 +97,7 @@ fn draw(first: &Snapshot, samples: &VolumeSamples, view: &ViewSpec) -> String {
         end: 1.0,
         tile_borders_x: &[],
         tile_borders_y: &[],
+        cell_borders: &[],
         outlines: &[],
     };
     let axis = MapAxis { label: "", start: 0.0, end: 1.0 };
