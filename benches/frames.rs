@@ -573,6 +573,7 @@ fn tuning() {
         overlap: parse_per_axis("0:30:2").expect("a list"),
         tile: parse_per_axis("32").expect("a list"),
         kernel: vec![Kernel::AUTO],
+        threads: vec![0],
         measure: Measure::ALL.to_vec(),
     };
     let tuner = Tuner::start(|| {}).expect("a thread");

@@ -1279,7 +1279,7 @@ fn an_animation_carries_its_run_and_plays() {
 
     for kind in FigureKind::ALL.iter().map(|kind| kind.name()) {
         // These need a second run, a 1D grid, a 3D grid and a matrix.
-        if ["side-by-side", "space-time", "slices", "volume", "spy"].contains(&kind) {
+        if ["side-by-side", "space-time", "slices", "volume", "spy", "row-map"].contains(&kind) {
             continue;
         }
         let size = match kind {
@@ -1809,7 +1809,8 @@ fn options_without_effect_are_refused() {
         ("solve --method pyramid --devices 0", "--devices", "for the CPU"),
         ("sweep --simulate-devices 2 --devices 0 -o s.csv", "--devices", "for the CPU"),
         ("solve --tol none --max-cycles 2 --stop update", "--stop", "--tol"),
-        ("solve --matrix heat-1d --nodes 3x3", "--nodes", "--ordering tiles"),
+        ("solve --nodes 3x3", "--nodes", "--matrix"),
+        ("solve --coordinates xy.npy", "--coordinates", "--matrix"),
         ("solve --matrix heat-1d --seed 3", "--seed", "--ordering random"),
         ("sweep --backend cuda --jobs 2 -o s.csv", "--jobs", "backend cuda"),
         ("sweep --measure time --jobs 2 -o s.csv", "--jobs", "--measure cycles"),
@@ -2503,6 +2504,65 @@ fn a_matrix_by_name_takes_the_checked_cycles() {
         let exact = 0.5 * (i + 1) as f64 * (100 - i) as f64;
         assert!((x / exact - 1.0).abs() < 1e-3 && (y / exact - 1.0).abs() < 1e-6, "{i}: {x}, {y}");
     }
+}
+
+#[test]
+fn the_stages_of_a_matrix_are_timed_apart() {
+    let folder = folder();
+    let saved = "--matrix poisson-20x12 --ordering tiles --tile 16 --k 4 --save-field x.npy";
+    let summary = json(&folder, saved);
+    let seconds = |name: &str| summary["matrix"][format!("{name}_seconds")].as_f64().unwrap();
+    for stage in ["read", "order", "reorganise", "processing", "download", "write"] {
+        assert!(seconds(stage) > 0.0, "{stage}: {summary}");
+    }
+    assert_eq!(seconds("upload"), 0.0, "a CPU has none");
+    let parts: f64 = ["read", "order", "reorganise"].map(seconds).iter().sum();
+    assert!(parts <= seconds("setup"), "{summary}");
+    assert_eq!(seconds("shutdown"), seconds("download") + seconds("write"));
+    refused(&folder, "solve --threads 1,2", 2, &["--threads must be one number", "sweep"]);
+}
+
+#[test]
+fn the_rows_of_a_matrix_are_drawn_as_a_map_or_a_folded_strip() {
+    let folder = folder();
+    let drawn = |options: &str| {
+        let line = format!("render {options} --k 2 --at-cycle 3 --kind row-map --size 400x300");
+        tilescope(&folder, &format!("{line} -o rows.png")).assert().success();
+        tilescope(&folder, &format!("{line} -o rows.csv")).assert().success();
+        fs::read_to_string(folder.path().join("rows.csv")).unwrap()
+    };
+    let map = drawn("--matrix poisson-20x12 --ordering tiles --tile 16");
+    assert!(map.starts_with("across,down,row,residual\n0,0,0,"), "{map}");
+    assert_eq!(map.lines().count(), 1 + 240);
+    // Of a file, by the coordinates of its nodes.
+    tilescope(&folder, "solve --matrix poisson-20x12 --tile 16 --save-matrix m.mtx")
+        .assert()
+        .success();
+    let nodes = drawn("--matrix m.mtx --nodes 20x12 --ordering tiles --tile 16");
+    assert_eq!(nodes, map, "the same nodes");
+    let strip = drawn("--matrix m.mtx --tile 16 --field solution");
+    assert!(strip.starts_with("across,down,row,solution\n"), "{strip}");
+    let mut places = "%%MatrixMarket matrix array real general\n240 2\n".to_owned();
+    for axis in [|row: usize| row % 20, |row: usize| row / 20] {
+        places.extend((0..240).map(|row| format!("{}\n", axis(row))));
+    }
+    fs::write(folder.path().join("xy.mtx"), places).unwrap();
+    let points = drawn("--matrix m.mtx --coordinates xy.mtx --tile 16");
+    assert!(points.lines().count() > 60, "{points}");
+    refused(
+        &folder,
+        "render --shape 16x16 --tile 8 --at-cycle 1 --kind row-map -o no.png",
+        2,
+        &["cannot be drawn", "Only a sparse matrix"],
+    );
+    fs::write(folder.path().join("xy.mtx"), "%%MatrixMarket matrix array real general\n3 2\n")
+        .unwrap();
+    refused(
+        &folder,
+        "solve --matrix m.mtx --coordinates xy.mtx --tile 16",
+        1,
+        &["xy.mtx, line 2", "240 rows and 2 columns"],
+    );
 }
 
 #[test]

@@ -9,9 +9,10 @@ use tilescope::picture::{
     MapAxis, Over, Page, Panel, PlacedFigure, Plot, PlotAxis, Range, SCREEN_DPI, Samples, Scale,
     ScaleKind, Series, Theme, ViewSpec, figure, render, save_png,
 };
+use tilescope::problem::matrix::Ordering;
 use tilescope::run::{
-    Backend, CutLine, FieldKind, MethodName, Monitor, Planner, RecordedCycles, RunSpec, Snapshot,
-    record_run,
+    Backend, CutLine, FieldKind, MatrixSpec, MethodName, Monitor, Planner, ProblemKind,
+    RecordedCycles, RunSpec, Snapshot, record_run,
 };
 use tilescope::solver::Height;
 
@@ -61,6 +62,7 @@ fn residual_figure(theme: Theme, kind: ScaleKind, map: ColourMap, borders: &[f64
         tile_borders_x: borders,
         tile_borders_y: borders,
         device_borders_y: &[],
+        cell_borders: &[],
         outlines: &[],
         lines: &[],
     };
@@ -112,6 +114,7 @@ fn space_time_with_cycles_to_come() {
         tile_borders_x: &[],
         tile_borders_y: &[],
         device_borders_y: &[],
+        cell_borders: &[],
         outlines: &[],
         lines: &[],
     };
@@ -172,6 +175,14 @@ fn drawn(shape: &[usize], view: ViewSpec) -> String {
     drawn_with(shape, &[0], view)
 }
 
+/// The figure of a single run.
+fn drawn_of(run: &RunSpec, view: ViewSpec) -> String {
+    match figure(&[&snapshot(run, &view)], &view) {
+        Drawing::Figure(svg) => svg,
+        Drawing::Map(_) => panic!("a bare map is no figure"),
+    }
+}
+
 /// The same of a run with this overlap.
 fn drawn_with(shape: &[usize], overlap: &[usize], view: ViewSpec) -> String {
     let mut run = RunSpec::default();
@@ -220,6 +231,30 @@ fn the_volume_of_a_3d_grid() {
     let mut view = view(FigureKind::VOLUME, 3, [480, 400], Theme::Light);
     view.figure.borders = true;
     check("volume.png", &drawn(&[32, 24, 16], view));
+}
+
+/// A grid as a matrix, its rows in the order of tiles.
+fn matrix() -> RunSpec {
+    let mut spec = RunSpec::default();
+    let matrix = MatrixSpec { ordering: Ordering::Tiles, ..MatrixSpec::new("poisson-64x48") };
+    spec.problem.kind = ProblemKind::Matrix;
+    spec.problem.shape = vec![64 * 48];
+    spec.problem.matrix = Some(matrix);
+    (spec.method.tile, spec.method.k) = (vec![256], 8.into());
+    spec
+}
+
+#[test]
+fn the_entries_of_a_matrix() {
+    let view = view(FigureKind::SPY, 0, [480, 480], Theme::Light);
+    check("spy.png", &drawn_of(&matrix(), view));
+}
+
+#[test]
+fn the_rows_of_a_matrix_on_their_nodes() {
+    let mut view = view(FigureKind::ROW_MAP, 12, [480, 400], Theme::Dark);
+    view.figure.borders = true;
+    check("row-map.png", &drawn_of(&matrix(), view));
 }
 
 #[test]

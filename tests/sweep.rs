@@ -66,7 +66,9 @@ fn a_sweep_has_a_row_for_each_setting_whose_command_can_be_run() {
     let folder = folder();
     let said = done(&folder, &format!("{SMALL} --plot s.png --jobs 2"));
     assert!(said.contains("16 settings") && said.contains("best  k = 4"), "{said}");
-    assert!(text(&folder).starts_with("shape,k,overlap,tile,kernel,cycles,sweeps,seconds,"));
+    assert!(
+        text(&folder).starts_with("shape,k,overlap,tile,kernel,threads,cycles,sweeps,seconds,")
+    );
     let rows = rows(&folder);
     let commands: HashSet<_> = rows.iter().map(|row| cell(&folder, row, "command")).collect();
     assert_eq!((rows.len(), commands.len()), (16, 16));
@@ -88,6 +90,31 @@ fn a_sweep_has_a_row_for_each_setting_whose_command_can_be_run() {
         assert!(value("machine").contains("core"), "{}", value("machine"));
     }
     assert!(fs::read(folder.path().join("s.png")).unwrap().starts_with(b"\x89PNG"));
+}
+
+/// The layouts of a matrix on one thread and two: the cycles depend on neither.
+#[test]
+fn threads_and_layouts_of_a_matrix_are_lists() {
+    let folder = folder();
+    let matrix = "--matrix poisson-20x12 --ordering tiles --tile 16 --backend cpu";
+    done(&folder, &format!("sweep {matrix} --k 1,4 --kernel rows,hoisted --threads 2,1 -o s.csv"));
+    let rows = rows(&folder);
+    let settings: Vec<_> = rows
+        .iter()
+        .map(|row| ["kernel", "threads", "k"].map(|name| cell(&folder, row, name).to_owned()))
+        .collect();
+    let expected = ["hoisted", "rows"].into_iter().flat_map(|kernel| {
+        ["1", "2"]
+            .into_iter()
+            .flat_map(move |threads| ["1", "4"].map(|k| [kernel, threads, k].map(str::to_owned)))
+    });
+    assert_eq!(settings, expected.collect::<Vec<_>>());
+    for row in &rows {
+        let value = |name| cell(&folder, row, name);
+        let first = rows.iter().find(|other| cell(&folder, other, "k") == value("k")).unwrap();
+        assert_eq!(value("cycles"), cell(&folder, first, "cycles"));
+        assert!(value("predicted_seconds_per_cycle").is_empty(), "none for several threads");
+    }
 }
 
 /// Each chart as a file, with the curve or the level that it is about.

@@ -2,7 +2,7 @@
 
 use super::choices;
 use super::console::UsageError;
-use super::values::{self, Axes, Tolerance};
+use super::values::{self, Axes, ThreadsList, Tolerance};
 use crate::grid::{ByteCount, Precision};
 use crate::picture::{self, FigureFile, FilmFile};
 use crate::problem::matrix::Ordering;
@@ -68,7 +68,7 @@ pub struct CommonArgs {
     /// Order of the unknowns of a matrix
     #[arg(long, help_heading = "Problem")]
     ordering: Option<Ordering>,
-    /// Grid of the nodes of a matrix, x first, which --ordering tiles needs
+    /// Grid of the nodes of a matrix, x first, which --ordering tiles needs, and on which maps show the rows
     #[arg(
         long,
         value_name = "NXxNY",
@@ -76,6 +76,9 @@ pub struct CommonArgs {
         value_parser = values::nodes
     )]
     nodes: Option<[usize; 2]>,
+    /// x and y of each row of a matrix, by which maps show the rows: an array [rows, 2], .npy or .mtx
+    #[arg(long, value_name = "FILE", help_heading = "Problem")]
+    coordinates: Option<PathBuf>,
     /// Initial guess instead of the problem's own: the same value everywhere, or an .npy array in the shape of the
     /// grid; of a matrix also an .mtx file [default of a matrix: 0]
     #[arg(
@@ -197,15 +200,15 @@ pub struct CommonArgs {
     /// Back end [default: auto]
     #[arg(long, help_heading = "Method")]
     backend: Option<Backend>,
-    /// CPU threads; 0 for one per core. Results do not depend on it
+    /// CPU threads; 0 for one per core; `sweep` and `tune` take a list, such as 1,2,4. Results do not depend on it
     #[arg(
         long,
         value_name = "N",
         help_heading = "Method",
-        value_parser = values::whole::<usize>,
+        value_parser = values::threads_list,
         allow_negative_numbers = true
     )]
-    threads: Option<usize>,
+    threads: Option<ThreadsList>,
     /// GPUs of --backend cuda and auto, by their numbers in `tilescope devices`: one, several with commas, which share a 2D
     /// or 3D grid, or `all`. Results do not depend on it with --exchange-every 1
     #[arg(
@@ -353,7 +356,9 @@ impl CommonArgs {
         method.warp = self.warp.or(method.warp);
         method.precision = self.precision.unwrap_or(method.precision);
         method.backend = self.backend.unwrap_or(method.backend);
-        method.threads = self.threads.unwrap_or(method.threads);
+        if let Some(ThreadsList(threads)) = &self.threads {
+            method.threads = threads[0];
+        }
         method.devices = self.devices.clone().map_or(method.devices, |values::Gpus(gpus)| gpus);
         method.exchange = self.exchange.unwrap_or(method.exchange);
         method.simulate_devices = self.simulate_devices.or(method.simulate_devices);
@@ -404,12 +409,6 @@ impl CommonArgs {
                 "without a tolerance; use it with --tol",
             ),
             (
-                "--nodes",
-                self.nodes.is_some(),
-                ordering == Some(Ordering::Tiles),
-                "on this ordering; use it with --ordering tiles",
-            ),
-            (
                 "--seed",
                 self.seed.is_some(),
                 ordering.is_none_or(|ordering| ordering == Ordering::Random),
@@ -437,10 +436,33 @@ impl CommonArgs {
         }
     }
 
+    /// The numbers of threads: those of the option, or that of the run.
+    pub fn threads(&self, run: &RunSpec) -> Vec<usize> {
+        let given = self.threads.as_ref().map(|ThreadsList(threads)| threads.clone());
+        given.unwrap_or_else(|| vec![run.method.threads])
+    }
+
+    /// Refuses a list of threads where there is one run.
+    fn check_one_number_of_threads(&self) -> Result<(), UsageError> {
+        match &self.threads {
+            Some(ThreadsList(threads)) if threads.len() > 1 => {
+                let why = "--threads must be one number here; sweep and tune take a list";
+                Err(UsageError(why.to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The files that a run is made of, with the options that name them.
     pub fn inputs<'a>(&'a self, spec: &'a RunSpec) -> Vec<(&'static str, &'a Path)> {
         let run = self.run.as_deref().map(|path| ("--run", path));
         run.into_iter().chain(files_of(spec)).collect()
+    }
+
+    /// The tiles of a list without any: those of the run, and blocks of a matrix that was named here.
+    pub fn tile(&self, run: &RunSpec) -> Vec<usize> {
+        let block = run.problem.matrix.is_some() && self.run.is_none();
+        if block { vec![BLOCK] } else { run.method.tile.clone() }
     }
 
     fn base(&self) -> anyhow::Result<RunSpec> {
@@ -513,15 +535,17 @@ impl CommonArgs {
             }
             problem.matrix = Some(matrix);
         }
-        let of_matrix = self.ordering.is_some() || self.nodes.is_some();
+        let of_matrix =
+            self.ordering.is_some() || self.nodes.is_some() || self.coordinates.is_some();
         match &mut problem.matrix {
             Some(matrix) => {
                 matrix.ordering = self.ordering.unwrap_or(matrix.ordering);
                 matrix.nodes = self.nodes.or(matrix.nodes);
+                matrix.coordinates = self.coordinates.clone().or(matrix.coordinates.take());
                 matrix.initial = self.initial.clone().or(matrix.initial.take());
             }
             None if of_matrix => {
-                let why = "--ordering and --nodes need --matrix";
+                let why = "--ordering, --nodes and --coordinates need --matrix";
                 return Err(UsageError(why.to_owned()).into());
             }
             None => problem.initial = self.initial.clone().or(problem.initial.take()),
@@ -548,11 +572,11 @@ impl RunArgs {
     /// # Errors
     /// If a file cannot be read.
     pub fn spec(&self) -> anyhow::Result<RunSpec> {
+        self.common.check_one_number_of_threads()?;
         let mut spec = self.common.described()?;
         let axes = |given: &Option<Axes>, base| given.clone().map_or(base, |Axes(axes)| axes);
         let base = spec.method.clone();
-        let block = spec.problem.matrix.is_some() && self.common.run.is_none();
-        let tile = if block { vec![BLOCK] } else { base.tile.clone() };
+        let tile = self.common.tile(&spec);
         let name = self.method.unwrap_or(base.name);
         // What a run has only for its own method does not go with another; without one the planner refuses it.
         let streams = name.is_streaming();
@@ -636,6 +660,7 @@ pub(super) fn files_of(spec: &RunSpec) -> Vec<(&'static str, &Path)> {
         ("--rhs", spec.problem.rhs.as_deref()),
         ("--conductivity", spec.problem.conductivity.as_deref()),
         ("--matrix", matrix.filter(|matrix| matrix.is_file()).map(|it| it.source.as_path())),
+        ("--coordinates", matrix.and_then(|matrix| matrix.coordinates.as_deref())),
         ("--initial", initial.and_then(InitialGuess::file)),
     ];
     files.into_iter().filter_map(|(option, path)| Some((option, path?))).collect()

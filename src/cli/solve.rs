@@ -13,8 +13,8 @@ use crate::picture::{counted, grouped, method_title, percent, problem_title, rou
 use crate::problem;
 use crate::problem::matrix::{self, Analysis, BlockEntries};
 use crate::run::{
-    FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, StopRule, curve_table,
-    reduction, save_solution, save_unknowns,
+    FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, RunTimes, StopRule,
+    curve_table, reduction, save_solution, save_unknowns,
 };
 use crate::solver::Subiterations;
 use crate::solver::{EdgeShare, Kernel, Method, Traffic};
@@ -96,7 +96,8 @@ impl Solve {
         let interrupt =
             Interrupt::install(format!("interrupted before the first cycle{}", self.unsaved()))?;
         let begin = Instant::now();
-        let plan = Arc::new(Planner::default().plan(&spec)?);
+        let plan = Arc::new(planner().plan(&spec)?);
+        let mut setup_seconds = begin.elapsed().as_secs_f64();
         // A warning goes by it.
         plan.spectral_radius();
         if let Some(warning) = plan.warning() {
@@ -112,8 +113,9 @@ impl Solve {
             need.add("the unknowns to save", bytes);
         }
         need.check(plan.precision)?;
+        let begin = Instant::now();
         let mut run = Run::new(&plan)?;
-        let setup_seconds = begin.elapsed().as_secs_f64();
+        setup_seconds += begin.elapsed().as_secs_f64();
         run.find_all_norms(self.save_curve.is_some());
         match self.save_on_interrupt {
             // Without a gap: what comes between the last cycle and the files is completed, too.
@@ -136,15 +138,29 @@ impl Solve {
         }
         run.settle()?;
         // The numbers first: they are not lost where saving fails.
-        let summary = Summary::of(run, setup_seconds)?;
-        let printed = print(&if self.json { summary.json()? } else { summary.text(run) });
+        let mut summary = Summary::of(run, setup_seconds)?;
+        // But for one object that has the time of saving in it.
+        let is_late = self.json && summary.matrix.is_some() && self.saves();
+        let print_summary = |summary: &Summary, run: &Run| -> anyhow::Result<()> {
+            print(&if self.json { summary.json()? } else { summary.text(run) })
+        };
+        let printed = if is_late { Ok(()) } else { print_summary(&summary, run) };
         let code = if is_whole { exit_code(run) } else { INTERRUPTED };
         let ended = "interrupted while saving: a file is complete or was not written";
         let how = if self.save_on_interrupt { "" } else { " (--save-on-interrupt completes all)" };
         interrupt.ends_with(format!("{ended}{how}"));
-        self.save(run)?;
+        let begin = Instant::now();
+        let saved = self.save(run);
+        summary.saved_in(begin.elapsed().as_secs_f64());
+        let printed = if is_late { print_summary(&summary, run) } else { printed };
+        saved?;
         printed?;
         Ok(ExitCode::from(code))
+    }
+
+    /// Whether anything is to be saved.
+    fn saves(&self) -> bool {
+        [&self.save_matrix, &self.save_field, &self.save_curve].into_iter().any(Option::is_some)
     }
 
     /// What there was when Ctrl-C ended the run.
@@ -202,6 +218,14 @@ impl Solve {
         }
         Ok(())
     }
+}
+
+/// A planner that shows how far it has read a matrix.
+fn planner() -> Planner {
+    let mut progress = Progress::start();
+    Planner::default().on_read(move |name, part| {
+        progress.show(|| format!("reading {name} · {:.0} %", 100.0 * part));
+    })
 }
 
 /// The exit code of a run that came to its end; prints the reason if it is not 0.
@@ -410,10 +434,18 @@ struct MatrixSummary {
     spectral_radius: Option<f64>,
     spectral_radius_error: Option<f64>,
     sweeps_per_digit: Option<f64>,
-    /// To read, order, cut and upload it; of the cycles; to download x.
+    /// To make the run: of it to read the matrix, to order it, to put its entries into lists, and to upload them.
     setup_seconds: f64,
+    read_seconds: f64,
+    order_seconds: f64,
+    reorganise_seconds: f64,
+    upload_seconds: f64,
+    /// Of the cycles, by the solver's own clock.
     processing_seconds: f64,
+    /// To download x, and to write what is saved; the latter is not known before that.
     shutdown_seconds: f64,
+    download_seconds: f64,
+    write_seconds: Option<f64>,
 }
 
 impl MatrixSummary {
@@ -426,7 +458,8 @@ impl MatrixSummary {
         };
         let begin = Instant::now();
         run.solver().solution()?;
-        let shutdown_seconds = begin.elapsed().as_secs_f64();
+        let download_seconds = begin.elapsed().as_secs_f64();
+        let times = RunTimes::of(run);
         let analysis = Analysis::of(matrix);
         let radius = plan.spectral_radius();
         let split = BlockEntries::of(matrix, plan.tiling.x());
@@ -444,26 +477,39 @@ impl MatrixSummary {
             spectral_radius_error: radius.map(|radius| radius.error),
             sweeps_per_digit: radius.and_then(|radius| radius.sweeps_per_digit()),
             setup_seconds,
-            processing_seconds: run.seconds(),
-            shutdown_seconds,
+            read_seconds: times.read,
+            order_seconds: times.order,
+            reorganise_seconds: times.reorganise,
+            upload_seconds: times.upload,
+            processing_seconds: times.processing,
+            shutdown_seconds: download_seconds,
+            download_seconds,
+            write_seconds: None,
         }))
     }
 }
 
 impl MatrixSummary {
     /// The lines of the summary: names and values.
-    fn rows(&self) -> [(&'static str, String); 3] {
+    fn rows(&self) -> [(&'static str, String); 4] {
         let Self { entries, static_entries, dynamic_entries, .. } = self;
         let symmetric = if self.symmetric { "symmetric" } else { "not symmetric" };
         let dominant = match self.rows_not_dominant {
             0 => "diagonally dominant".to_owned(),
             rows => format!("{rows} rows not diagonally dominant"),
         };
-        let [setup, shutdown] = [self.setup_seconds, self.shutdown_seconds].map(seconds);
+        let stages = [
+            ("read", self.read_seconds),
+            ("order", self.order_seconds),
+            ("reorganise", self.reorganise_seconds),
+            ("upload", self.upload_seconds),
+        ];
+        let stages = stages.map(|(stage, time)| format!("{stage} {}", seconds(time))).join(", ");
         [
             ("entries", format!("{entries}: {static_entries} static, {dynamic_entries} dynamic")),
             ("matrix", format!("{symmetric}, {dominant}, bandwidth {}", self.bandwidth)),
-            ("set-up, shutdown", format!("{setup}, {shutdown}")),
+            ("set-up", format!("{}: {stages}", seconds(self.setup_seconds))),
+            ("download", seconds(self.download_seconds)),
         ]
     }
 }
@@ -534,6 +580,14 @@ impl Summary {
             seconds: run.seconds(),
             edge_share: run.residual_solver().edge_share(tiling)?,
         })
+    }
+
+    /// Adds the time of saving.
+    fn saved_in(&mut self, seconds: f64) {
+        if let Some(matrix) = &mut self.matrix {
+            matrix.write_seconds = Some(seconds);
+            matrix.shutdown_seconds = matrix.download_seconds + seconds;
+        }
     }
 
     fn json(&self) -> anyhow::Result<String> {

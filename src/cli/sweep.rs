@@ -35,6 +35,8 @@ Examples:
       speedup and best overlap against k
   tilescope sweep --k 4,8,16 --overlap 0:30:2 --tile 16,32 -o sweep.csv --resume
       continues an interrupted sweep; nothing is measured twice
+  tilescope sweep --matrix ice-sheet --ordering tiles --k 1,8 --tile 64,256 --threads 1,2,4 -o s.csv
+      blocks of a sparse matrix on several numbers of threads
   tilescope sweep --backend cuda --kernel shared,register --k 8:64:8 --overlap 0:8:2 -o s.csv
       two kernels of a GPU
 
@@ -189,8 +191,9 @@ impl Sweep {
         Ok(SweepSpec {
             k: self.lists.k(&[base.k]),
             overlap: self.lists.overlap(&[PerAxis::from_list(&base.overlap)]),
-            tile: self.lists.tile(&[PerAxis::from_list(&base.tile)]),
+            tile: self.lists.tile(&[PerAxis::from_list(&self.common.tile(&run))]),
             kernel: self.lists.kernel(&[Kernel::AUTO]),
+            threads: self.common.threads(&run),
             measure: self.measure.clone(),
             run,
         })

@@ -45,6 +45,10 @@ const K: [usize; 6] = [2, 4, 8, 16, 32, 64];
 const OVERLAPS: [usize; 8] = [0, 2, 4, 6, 8, 12, 16, 24];
 const TILES: [usize; 3] = [16, 32, 64];
 
+/// Those of a matrix: levels, and rows of a block, square numbers so that every order takes them.
+const LEVELS: [usize; 3] = [0, 2, 4];
+const BLOCKS: [usize; 3] = [64, 256, 1024];
+
 /// The options of `tilescope tune`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -71,12 +75,19 @@ struct Found<'a> {
 impl Tune {
     /// Predicts, measures and prints the best setting.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let run = self.common.spec()?;
+        let (overlaps, tiles) = match run.problem.matrix {
+            Some(_) => (&LEVELS[..], &BLOCKS[..]),
+            None => (&OVERLAPS[..], &TILES[..]),
+        };
+        let all = |sides: &[usize]| sides.iter().copied().map(PerAxis::all).collect::<Vec<_>>();
         let spec = SweepSpec {
-            run: self.common.spec()?,
             k: self.lists.k(&K.map(Subiterations::Finite)),
-            overlap: self.lists.overlap(&OVERLAPS.map(PerAxis::all)),
-            tile: self.lists.tile(&TILES.map(PerAxis::all)),
+            overlap: self.lists.overlap(&all(overlaps)),
+            tile: self.lists.tile(&all(tiles)),
             kernel: self.lists.kernel(&[Kernel::AUTO]),
+            threads: self.common.threads(&run),
+            run,
             measure: vec![Measure::Time, Measure::Cycles],
         };
         let interrupt = Interrupt::install("interrupted before the search was complete")?;

@@ -5,7 +5,8 @@
 use crate::picture::{FigureKind, LARGEST_SIDE, PlacedFigure, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, HotBox, Stencil};
 use crate::run::{
-    CutLine, InitialGuess, MOST_THREADS, PerAxis, all_gpus, parse_per_axis, parse_subiterations,
+    CutLine, InitialGuess, MOST_THREADS, PerAxis, all_gpus, parse_numbers, parse_per_axis,
+    parse_subiterations,
 };
 use crate::solver::Subiterations;
 
@@ -44,6 +45,14 @@ pub(super) struct SubiterationsList(pub Vec<Subiterations>);
 
 pub(super) fn subiterations_list(text: &str) -> Result<SubiterationsList, String> {
     parse_subiterations(text).map(SubiterationsList)
+}
+
+/// A list of numbers of threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ThreadsList(pub Vec<usize>);
+
+pub(super) fn threads_list(text: &str) -> Result<ThreadsList, String> {
+    parse_numbers(text).map(ThreadsList)
 }
 
 /// A list of numbers per axis; `4x2` is 4 along x and 2 along y.

@@ -113,6 +113,7 @@ pub(crate) fn sweep(k: &[usize]) -> Sweep {
         overlap: [0, 2, 8].map(PerAxis::all).to_vec(),
         tile: [4, 8].map(PerAxis::all).to_vec(),
         kernel: vec![Kernel::AUTO],
+        threads: vec![0],
         measure: vec![Measure::Cycles],
     };
     Sweep::new(spec).unwrap()

@@ -38,7 +38,7 @@ pub use figures::curves::{
     sweeps_per_axis_cycle,
 };
 pub use figures::damping_by_mode::damping_plot;
-pub use figures::distance::distance_plot;
+pub use figures::distance::{distance_plot, distance_unit};
 pub use figures::edge_share::edge_share_plot;
 pub use figures::frequencies::{amplitude_label, frequencies_plot};
 pub use figures::height::height_plot;
@@ -49,14 +49,16 @@ pub use figures::names::{distinguish, method_title, problem_title, value_label};
 pub use figures::planes::{planes_plot, planes_title};
 pub use figures::probes::{point_label, probe_series, probes_plot};
 pub use figures::profile::{profile_plot, profile_points};
+pub use figures::row_map::block_borders;
 pub use figures::speedup::{SpeedupOver, costs, speedup_plot};
 pub use figures::spy::{SMALLEST_BLOCK, SpyCells, entry_colours};
+pub use figures::times::{amdahl_chart, times_chart};
 pub use figures::{common_range, figure};
 pub use file::link::{LinkError, link_text, read_link};
 pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};
 pub use file::table::save_table;
 pub use film::{Film, FilmError, FilmFile, FilmSize, save_film};
-pub use plot::bars::{Bar, BarChart, BarGroup, SECOND_PART};
+pub use plot::bars::{Bar, BarChart, BarGroup, BarPart, SECOND_PART};
 pub use plot::description::{
     BAND_OPACITY, Band, FAINT, Level, Plot, PlotAxis, Series, TickStyle, VerticalLines,
 };

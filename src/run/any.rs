@@ -47,8 +47,10 @@ prop_compose! {
         ordering in proptest::sample::select(&Ordering::ALL[..]),
         nodes in proptest::option::of([0..400_usize, 0..400_usize]),
         initial in initial(),
+        has_coordinates in any::<bool>(),
     ) -> MatrixSpec {
-        MatrixSpec { source: source.into(), ordering, nodes, initial }
+        let coordinates = has_coordinates.then(|| "xy.npy".into());
+        MatrixSpec { source: source.into(), ordering, nodes, coordinates, checksum: None, initial }
     }
 }
 
@@ -118,9 +120,6 @@ prop_compose! {
     ) -> RunSpec {
         let ordering = problem.matrix.as_ref().map(|matrix| matrix.ordering);
         problem.seed = problem.seed.filter(|_| ordering.is_none_or(|it| it == Ordering::Random));
-        if let Some(matrix) = &mut problem.matrix {
-            matrix.nodes = matrix.nodes.filter(|_| matrix.ordering == Ordering::Tiles);
-        }
         let threads = if backend == Backend::Cuda { 0 } else { threads };
         let devices = if backend == Backend::Cpu { MethodSpec::default().devices } else { devices };
         let k = if name == MethodName::Hierarchical { k } else { MethodSpec::default().k };

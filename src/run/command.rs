@@ -47,8 +47,11 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
         if matrix.ordering != Ordering::default() {
             line.option("ordering", matrix.ordering.name());
         }
-        if let Some(nodes) = &matrix.nodes.filter(|_| matrix.ordering == Ordering::Tiles) {
+        if let Some(nodes) = &matrix.nodes {
             line.option("nodes", &joined(nodes, "x"));
+        }
+        if let Some(coordinates) = &matrix.coordinates {
+            line.option("coordinates", &coordinates.to_string_lossy());
         }
     }
     let of_matrix = problem.matrix.as_ref().and_then(|matrix| matrix.initial.as_ref());

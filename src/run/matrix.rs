@@ -3,12 +3,15 @@
 use super::initial_guess::InitialGuess;
 use super::plan::{PlanError, Planner, RadiusCell, constant_guess, power_iteration};
 use super::spec::{Backend, ProblemKind, ProblemSpec, RunSpec};
+use crate::clock::Instant;
 use crate::grid::{Shape, memory};
 use crate::problem::matrix::{
-    Generated, Graph, Ordering, read_matrix, read_rows, read_vector, shuffled, tiles,
+    Checksum, Generated, Graph, MarketError, Ordering, Places, checksum, read_matrix, read_rows,
+    read_vector, shuffled, tiles,
 };
 use crate::problem::{Boundary, Csr, Operator, Problem, Source, input};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,10 +25,16 @@ pub struct MatrixSpec {
     /// The order of the unknowns.
     #[serde(default, skip_serializing_if = "is_natural")]
     pub ordering: Ordering,
-    /// The grid of nodes, x first, that the rows are in the order of; tiles need it. Matrices that come with
-    /// the program know their own.
+    /// The grid of nodes, x first, that the rows are in the order of; tiles need it, and maps show it. Matrices that
+    /// come with the program know their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<[usize; 2]>,
+    /// The file of x and y of each row, by which maps show them: an array `[rows, 2]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coordinates: Option<PathBuf>,
+    /// The checksum of the file of the matrix, in the files of runs: another content is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<Checksum>,
     /// The initial guess; zero without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial: Option<InitialGuess>,
@@ -49,7 +58,14 @@ enum Named {
 impl MatrixSpec {
     /// A matrix in its own order.
     pub fn new(source: impl Into<PathBuf>) -> Self {
-        Self { source: source.into(), ordering: Ordering::Natural, nodes: None, initial: None }
+        Self {
+            source: source.into(),
+            ordering: Ordering::Natural,
+            nodes: None,
+            coordinates: None,
+            checksum: None,
+            initial: None,
+        }
     }
 
     /// The name of the matrix, or of its file without the folders.
@@ -66,7 +82,44 @@ impl MatrixSpec {
     /// The files that it names.
     pub(super) fn files(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let source = if self.is_file() { Some(&mut self.source) } else { None };
-        source.into_iter().chain(self.initial.as_mut().and_then(InitialGuess::file_mut))
+        let initial = self.initial.as_mut().and_then(InitialGuess::file_mut);
+        source.into_iter().chain(self.coordinates.as_mut()).chain(initial)
+    }
+
+    /// The same with the checksum of its file, if that can be read.
+    pub(super) fn summed(mut self) -> Self {
+        if self.is_file() && self.checksum.is_none() {
+            self.checksum = checksum(&self.source).ok();
+        }
+        self
+    }
+
+    /// Refuses a file that is not the one that the run was made with.
+    fn check_sum(&self) -> Result<(), PlanError> {
+        let Some(known) = self.checksum else { return Ok(()) };
+        let read = |source| MarketError::Read { path: self.source.clone(), source };
+        let found = checksum(&self.source).map_err(read)?;
+        if found == known {
+            return Ok(());
+        }
+        let allowed = format!(
+            "the run was made with another file, of checksum {known}; without checksum in the description this one is taken"
+        );
+        let given = format!("{} with checksum {found}", self.source.display());
+        Err(super::plan::value("matrix", given, allowed))
+    }
+
+    /// Where its rows lie, if that is known.
+    fn places(&self, rows: usize) -> Result<Option<Places>, PlanError> {
+        if let Some(path) = &self.coordinates {
+            return Ok(Some(Places::read(path, rows)?));
+        }
+        let places = self.nodes.map(Places::Grid);
+        Ok(places.or_else(|| match self.named() {
+            Named::Generated(generated) => generated.places(),
+            Named::Grid(problem) => <[usize; 2]>::try_from(problem.shape).ok().map(Places::Grid),
+            Named::File => None,
+        }))
     }
 
     fn named(&self) -> Named {
@@ -99,10 +152,13 @@ impl MatrixSpec {
     }
 
     /// The problem in its own order, b = 1 and x₀ = 0 unless it is one of a grid.
-    fn load(&self) -> Result<Problem, PlanError> {
+    fn load(&self, on_progress: &mut dyn FnMut(f64)) -> Result<Problem, PlanError> {
         let matrix = match self.named() {
             Named::Generated(generated) => generated.matrix(),
-            Named::File => read_matrix(&self.source, &mut |_| {})?,
+            Named::File => {
+                self.check_sum()?;
+                read_matrix(&self.source, on_progress)?
+            }
             Named::Grid(problem) => {
                 let mut run = RunSpec { problem: *problem, ..RunSpec::default() };
                 // Its problem alone is needed, and no GPU for that.
@@ -143,14 +199,52 @@ pub(super) struct Ordered {
     pub problem: Arc<Problem>,
     /// Row `i` is row `order[i]` of the matrix; `None` where it is row `i`.
     pub order: Option<Arc<[u32]>>,
+    pub places: Option<Places>,
     pub jacobi_radius: RadiusCell,
+    pub times: PlanTimes,
+}
+
+/// Seconds that making a problem took, when it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PlanTimes {
+    /// To read the matrix, or to generate it.
+    pub read: f64,
+    /// To put its rows in order.
+    pub order: f64,
+}
+
+/// A matrix in its own order.
+#[derive(Clone, Debug)]
+struct Loaded {
+    problem: Arc<Problem>,
+    places: Option<Places>,
+    jacobi_radius: RadiusCell,
+    /// Seconds that reading it took.
+    seconds: f64,
+}
+
+/// Whom the progress of reading is reported to: the file, and the fraction that is read.
+#[derive(Default)]
+pub(super) struct OnRead(Option<Box<dyn FnMut(&str, f64) + Send>>);
+
+impl OnRead {
+    pub fn new(report: impl FnMut(&str, f64) + Send + 'static) -> Self {
+        Self(Some(Box::new(report)))
+    }
+}
+
+impl fmt::Debug for OnRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OnRead").field(&self.0.is_some()).finish()
+    }
 }
 
 /// The last matrices that were loaded and ordered, so that a change of the method reads no file again.
 #[derive(Debug, Default)]
 pub(super) struct Matrices {
-    loaded: Option<(ProblemSpec, Arc<Problem>, RadiusCell)>,
+    loaded: Option<(ProblemSpec, Loaded)>,
     ordered: Option<(ProblemSpec, usize, Ordered)>,
+    pub on_read: OnRead,
 }
 
 impl Matrices {
@@ -175,39 +269,72 @@ impl Matrices {
             matrix: Some(MatrixSpec { ordering: Ordering::Natural, nodes: None, ..matrix.clone() }),
             ..spec.clone()
         };
-        let (loaded, jacobi_radius) = match &self.loaded {
-            Some((known, problem, radius)) if *known == unordered => {
-                (Arc::clone(problem), Arc::clone(radius))
-            }
-            _ => {
-                let problem = load(&unordered, matrix)?;
-                let radius = RadiusCell::default();
-                // What may diverge is warned of before the run; otherwise it is found when it is asked for.
-                let not_dominant =
-                    problem.operator.matrix().filter(|_| !problem.operator.is_dominant());
-                if let Some(matrix) = not_dominant {
-                    _ = radius.set(power_iteration(&problem.shape, matrix));
-                }
-                (Arc::new(problem), radius)
-            }
+        let loaded = match &self.loaded {
+            Some((known, loaded)) if *known == unordered => loaded.clone(),
+            _ => self.load(&unordered, matrix)?,
         };
-        self.loaded = Some((unordered, Arc::clone(&loaded), Arc::clone(&jacobi_radius)));
-        if matrix.ordering != Ordering::Natural {
-            memory::check_bytes("putting the rows in order", ordering_bytes(&loaded))?;
+        self.loaded = Some((unordered, loaded.clone()));
+        let Loaded { problem: natural, places, jacobi_radius, seconds } = loaded;
+        let rows = natural.shape.nx();
+        if let Some([nx, ny]) = matrix.nodes
+            && nx.checked_mul(ny) != Some(rows)
+        {
+            let allowed = format!("the matrix has {rows} rows");
+            return Err(super::plan::value("nodes", format!("{nx}x{ny}"), allowed));
         }
-        let order = order(spec, matrix, &loaded, block)?;
+        if matrix.ordering != Ordering::Natural {
+            memory::check_bytes("putting the rows in order", ordering_bytes(&natural))?;
+        }
+        let begin = Instant::now();
+        let order = order(spec, matrix, &natural, block)?;
         let problem = order
             .as_deref()
-            .map_or_else(|| Arc::clone(&loaded), |order| Arc::new(in_order(&loaded, order)));
-        let ordered = Ordered { problem, order: order.map(Arc::from), jacobi_radius };
+            .map_or_else(|| Arc::clone(&natural), |order| Arc::new(in_order(&natural, order)));
+        let times = PlanTimes { read: seconds, order: begin.elapsed().as_secs_f64() };
+        let ordered = Ordered {
+            problem,
+            order: order.map(Arc::from),
+            places: matrix
+                .nodes
+                .filter(|_| matrix.coordinates.is_none())
+                .map(Places::Grid)
+                .or(places),
+            jacobi_radius,
+            times,
+        };
         self.ordered = Some((spec.clone(), block, ordered.clone()));
         Ok(ordered)
+    }
+
+    /// Reads a matrix in its own order, with what belongs to it.
+    fn load(&mut self, spec: &ProblemSpec, matrix: &MatrixSpec) -> Result<Loaded, PlanError> {
+        let begin = Instant::now();
+        let name = matrix.name();
+        let problem = load(spec, matrix, &mut |part| {
+            if let Some(report) = &mut self.on_read.0 {
+                report(&name, part);
+            }
+        })?;
+        // Nodes that were chosen are not part of what is kept.
+        let places = MatrixSpec { nodes: None, ..matrix.clone() }.places(problem.shape.nx())?;
+        let seconds = begin.elapsed().as_secs_f64();
+        let jacobi_radius = RadiusCell::default();
+        // What may diverge is warned of before the run; otherwise it is found when it is asked for.
+        let not_dominant = problem.operator.matrix().filter(|_| !problem.operator.is_dominant());
+        if let Some(matrix) = not_dominant {
+            _ = jacobi_radius.set(power_iteration(&problem.shape, matrix));
+        }
+        Ok(Loaded { problem: Arc::new(problem), places, jacobi_radius, seconds })
     }
 }
 
 /// Reads a matrix with its right-hand side and its initial guess.
-fn load(spec: &ProblemSpec, matrix: &MatrixSpec) -> Result<Problem, PlanError> {
-    let mut problem = matrix.load()?;
+fn load(
+    spec: &ProblemSpec,
+    matrix: &MatrixSpec,
+    on_progress: &mut dyn FnMut(f64),
+) -> Result<Problem, PlanError> {
+    let mut problem = matrix.load(on_progress)?;
     let rows = problem.shape.nx();
     if spec.shape != [rows] {
         let allowed = format!("the matrix has {rows} rows");
@@ -264,10 +391,6 @@ fn order(
                 let allowed = "its nodes must lie on a grid: name it, such as nodes 301x561";
                 return Err(super::plan::value("ordering", "tiles", allowed));
             };
-            if nx.checked_mul(ny) != Some(rows) {
-                let allowed = format!("the matrix has {rows} rows");
-                return Err(super::plan::value("nodes", format!("{nx}x{ny}"), allowed));
-            }
             let side = block.isqrt();
             if block == 0 || side * side != block {
                 let allowed = "ordering tiles needs a square number of rows, such as 256";
@@ -291,5 +414,75 @@ fn in_order(problem: &Problem, order: &[u32]) -> Problem {
         rhs: moved(&problem.rhs),
         initial_guess: moved(&problem.initial_guess),
         ..problem.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str =
+        "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 2\n2 2 2\n3 3 2\n1 2 -1\n";
+
+    fn run_of(path: PathBuf) -> RunSpec {
+        let mut run = RunSpec::default();
+        run.problem.kind = ProblemKind::Matrix;
+        run.problem.shape = vec![3];
+        run.problem.matrix = Some(MatrixSpec::new(path));
+        run.method.tile = vec![2];
+        run
+    }
+
+    #[test]
+    fn a_saved_run_refuses_a_matrix_that_was_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.mtx");
+        std::fs::write(&path, SMALL).unwrap();
+        let file = folder.path().join("run.toml");
+        crate::run::save_run(&file, &run_of(path.clone())).unwrap();
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains("checksum = \"crc32:"), "{text}");
+        let read = RunSpec::load(&file).unwrap();
+        Planner::default().plan(&read).unwrap();
+        std::fs::write(&path, SMALL.replace("-1", "-1.5")).unwrap();
+        let refused = Planner::default().plan(&read).unwrap_err().to_string();
+        assert!(refused.contains("the run was made with another file"), "{refused}");
+        // A matrix by name has none.
+        crate::run::save_run(&file, &run_of("heat-1d".into())).unwrap();
+        assert!(!std::fs::read_to_string(&file).unwrap().contains("checksum"));
+    }
+
+    #[test]
+    fn coordinates_are_read_beside_the_matrix() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.mtx");
+        std::fs::write(&path, SMALL).unwrap();
+        let coordinates = folder.path().join("xy.mtx");
+        let array = "%%MatrixMarket matrix array real general\n3 2\n0\n1\n2\n5\n6\n7\n";
+        std::fs::write(&coordinates, array).unwrap();
+        let mut run = run_of(path);
+        if let Some(matrix) = &mut run.problem.matrix {
+            matrix.coordinates = Some(coordinates.clone());
+        }
+        let plan = Planner::default().plan(&run).unwrap();
+        let expected = [[0.0, 5.0], [1.0, 6.0], [2.0, 7.0]];
+        assert_eq!(plan.places, Some(Places::Points(expected.into())));
+        std::fs::write(&coordinates, array.replace("3 2", "2 3")).unwrap();
+        let refused = Planner::default().plan(&run).unwrap_err().to_string();
+        assert!(refused.contains("the matrix needs 3 rows and 2 columns"), "{refused}");
+    }
+
+    #[test]
+    fn the_progress_of_a_file_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.mtx");
+        std::fs::write(&path, SMALL).unwrap();
+        let (send, reports) = std::sync::mpsc::channel();
+        let mut planner = Planner::default().on_read(move |name, part| {
+            send.send((name.to_owned(), part)).unwrap();
+        });
+        let plan = planner.plan(&run_of(path)).unwrap();
+        assert_eq!(reports.try_recv(), Ok(("a.mtx".to_owned(), 0.0)));
+        assert!(plan.times.read > 0.0, "{:?}", plan.times);
     }
 }

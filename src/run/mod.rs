@@ -7,6 +7,7 @@ mod archive;
 mod auto_gpu;
 mod command;
 mod export;
+pub mod flagg;
 mod history;
 pub(crate) mod host;
 mod initial_guess;
@@ -21,6 +22,7 @@ mod rewind;
 mod runner;
 mod spec;
 mod sweep;
+mod times;
 mod toml_message;
 mod tuner;
 mod worker;
@@ -32,18 +34,19 @@ pub(crate) use export::cell;
 pub use export::{
     CURVE_HEADER, CsvTable, curve_table, damping_table, distances_table, edge_share_table,
     frequencies_table, inside_table, map_table, mean_tile_table, probes_table, profile_table,
-    save_field, save_run, save_shown, save_solution, save_unknowns,
+    row_map_table, save_field, save_run, save_shown, save_solution, save_unknowns,
 };
 pub use history::{
     CostAt, CycleValue, History, Largest, Record, Reductions, SpeedupAt, reduction, speedup_curve,
 };
 pub use initial_guess::InitialGuess;
-pub use matrix::MatrixSpec;
+pub use matrix::{MatrixSpec, PlanTimes};
 pub use modes::{CycleRate, ModeDamping, ModeError, ModeFactors};
 pub use observe::{
     AccelerationCurve, CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, Frequencies,
     FrequencyRequest, LONGEST_KEPT, MODE_NAMES, MOST_FREQUENCIES, MOST_VOLUME_SAMPLES, MapRequest,
-    Observation, ObservationRequest, Picture, ProfileRequest, SlicesRequest, VolumeSamples,
+    NO_ROW, Observation, ObservationRequest, Picture, ProfileRequest, RowLayout, RowMap,
+    SlicesRequest, VolumeSamples,
 };
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};
@@ -65,6 +68,7 @@ pub use sweep::{
     SweepRow, SweepSpec, SweepTable, SweepTableError, by_predicted_cost, parse_numbers,
     parse_per_axis, parse_subiterations, pyramid_seconds, sweep_command_line,
 };
+pub use times::RunTimes;
 pub(crate) use toml_message::toml_message;
 pub use tuner::{SweepEnd, Tuner, TunerEvent};
 pub use worker::{

@@ -1,5 +1,6 @@
 //! The experiments of the papers, with the published results.
 
+use super::flagg;
 use super::preset::Preset;
 use super::spec::RunSpec;
 use serde::Serialize;
@@ -19,17 +20,20 @@ pub enum Group {
     Table3,
     /// The article's heat plate
     HeatPlate,
+    /// Flagg, Monk, Zhu & Segee: sparse matrices, whose runs are described in [`crate::run::flagg`]
+    Matrices,
 }
 
 impl Group {
     /// All of them, in the order of the publications.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Classic,
         Self::Table1,
         Self::Table2,
         Self::Table3Long,
         Self::Table3,
         Self::HeatPlate,
+        Self::Matrices,
     ];
 
     /// The name on the command line.
@@ -41,6 +45,7 @@ impl Group {
             Self::Table3Long => "table-3-long",
             Self::Table3 => "table-3",
             Self::HeatPlate => "heat-plate",
+            Self::Matrices => "matrices",
         }
     }
 
@@ -53,6 +58,9 @@ impl Group {
             Self::Table3Long => "Islam & Wang, long version, table 3: 2D, without overlap.",
             Self::Table3 => "Islam & Wang, table III: 2D, with the best overlap.",
             Self::HeatPlate => "The article's heat plate.",
+            Self::Matrices => {
+                "Flagg, Monk, Zhu & Segee, tables 2 and 3 and figures 6 to 13: sparse matrices."
+            }
         }
     }
 
@@ -69,6 +77,7 @@ impl Group {
             Self::HeatPlate => Some(
                 "What the article's times cannot be: those of its limit, 15,000 sweeps of 2048² points. Reading and writing each point once a sweep in 0.118 s takes 8.5·10¹² bytes per second, and in 2.43 s one thread would update 2.6·10¹⁰ points per second. The article states neither its machine nor how many iterations it made. What its race and an order of the tiles change, in a fixed order, in cycles of Poisson's problem on 256² points with T 32 and k 32: at o = 0 2,578 without, 2,405 with --wave 16, 2,327 with --warp 32; at o = 4 1,355, 1,400 and 1,078.",
             ),
+            Self::Matrices => Some(flagg::EXPLAINED),
             Self::Classic => None,
         }
     }
@@ -82,6 +91,7 @@ impl Group {
             Self::Table1 | Self::Table2 | Self::Table3Long | Self::Table3 => {
                 "Tables I to III: kernel shared corresponds to the paper's, one block of threads per tile; kernel register is newer. A tile that would extend beyond the grid is moved back."
             }
+            Self::Matrices => flagg::DIFFERS,
             Self::HeatPlate => {
                 "Heat plate: this program starts as the article does, from 100 on |i − N/2| ≤ N/10 of N = 2048 points per side, which include the boundary, and stops as it does, at a largest update of 1e-4 or after 15,000 sweeps; it performs all of these, so its times can be compared with each other but not with the published ones. The article's tiled kernel writes a point while neighbours may still read it; this program's sweeps read the previous iterate, unless --warp 32 makes that race in a fixed order. The article copies the largest update to the host in each iteration; this program copies about a hundred at once."
             }
@@ -329,7 +339,7 @@ impl PublishedExperiment {
                 let rounds = blocks(overlap).pow(2).div_ceil(TITAN_V_BLOCKS) as f64;
                 Some(1e-6 * f64::max(10.5, 5.1 + 0.57 * k as f64) * rounds)
             }
-            Group::Classic | Group::Table1 | Group::HeatPlate => None,
+            Group::Classic | Group::Table1 | Group::HeatPlate | Group::Matrices => None,
         }
     }
 

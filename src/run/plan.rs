@@ -3,7 +3,7 @@
 use super::auto_gpu::AutoGpus;
 use super::host::Turn;
 use super::initial_guess::InitialGuess;
-use super::matrix::{Matrices, Ordered};
+use super::matrix::{Matrices, OnRead, Ordered, PlanTimes};
 use super::modes::{self, CycleRate, MeasuredCycle, ModeDamping, ModeError};
 use super::spec::{
     BLOCK_SIZES, Backend, MOST_SWEEPS, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule,
@@ -14,7 +14,7 @@ use crate::grid::{
     Geometry, Precision, Shape, ShapeError, SharesError, Slice, Tiling, TilingError,
 };
 use crate::problem::input::{self, InputError};
-use crate::problem::matrix::MarketError;
+use crate::problem::matrix::{MarketError, Places, PlacesError};
 use crate::problem::{
     Boundary, Conductivity, Csr, Diffusion, HEAT, HotBoxError, Jump, Operator, Problem, Source,
     SpectralRadius, Stencil, StencilError, hot_axes, hot_points,
@@ -43,6 +43,10 @@ pub struct Plan {
     pub method: Method,
     /// For a matrix in another order: row `i` is row `order[i]` of the file.
     pub order: Option<Arc<[u32]>>,
+    /// Where the rows of a matrix lie, in its own order, if that is known.
+    pub places: Option<Places>,
+    /// Seconds that making the problem of a matrix took.
+    pub times: PlanTimes,
     /// The tiles that were chosen, whether the method uses them or not: maps show their borders.
     pub tiling: Tiling,
     /// The precision of the arithmetic.
@@ -110,6 +114,9 @@ pub enum PlanError {
     /// A matrix that cannot be read.
     #[error(transparent)]
     Matrix(#[from] MarketError),
+    /// Coordinates of rows that cannot be read.
+    #[error(transparent)]
+    Places(#[from] PlacesError),
     /// Tiles that cannot be shared out over so many devices.
     #[error(transparent)]
     Devices(#[from] SharesError),
@@ -163,6 +170,13 @@ impl Planner {
         Self { auto: AutoGpus::without_waiting(), ..Self::default() }
     }
 
+    /// Reports the progress of reading a matrix: the name of its file, and the fraction that is read.
+    #[must_use]
+    pub fn on_read(mut self, report: impl FnMut(&str, f64) + Send + 'static) -> Self {
+        self.matrices.on_read = OnRead::new(report);
+        self
+    }
+
     /// Checks a description and makes a plan of it.
     ///
     /// # Errors
@@ -214,6 +228,8 @@ impl Planner {
             jacobi_radius,
             measured: Arc::default(),
             order: None,
+            places: None,
+            times: PlanTimes::default(),
             method,
             tiling,
             precision: spec.method.precision,
@@ -271,7 +287,7 @@ impl Planner {
             }
         }
         let block = method_spec.tile_of(0);
-        let Ordered { problem, order, jacobi_radius } =
+        let Ordered { problem, order, places, jacobi_radius, times } =
             self.matrices.problem(&spec.problem, block)?;
         let tiling = Tiling::blocks(problem.shape.nx(), block, method_spec.overlap_of(0))?;
         check_k(method_spec)?;
@@ -281,6 +297,8 @@ impl Planner {
             spec: spec.clone(),
             problem,
             order,
+            places,
+            times,
             jacobi_radius,
             measured: Arc::default(),
             method,

@@ -1,5 +1,6 @@
 //! Presets: named runs to start from.
 
+use super::matrix::MatrixSpec;
 use super::spec::{ProblemKind, ProblemSpec, RunSpec, StopSpec};
 use crate::problem::HotBox;
 
@@ -19,12 +20,14 @@ pub struct Preset {
     batch: usize,
     /// The hot part of the initial guess of a heat plate.
     hot_box: Option<HotBox>,
+    /// The name of a matrix that comes with the program; the shape is its rows.
+    matrix: Option<&'static str>,
     /// A limit of cycles instead of that of its kind.
     max_cycles: Option<u64>,
 }
 
 /// All presets, in the order of menus.
-pub const PRESETS: [Preset; 12] = [
+pub const PRESETS: [Preset; 13] = [
     preset(
         "poisson-2d",
         "Poisson 2D, 256²",
@@ -118,6 +121,16 @@ pub const PRESETS: [Preset; 12] = [
         ProblemKind::Random,
         &[256],
     ),
+    Preset {
+        matrix: Some("ice-sheet"),
+        ..preset(
+            "ice-sheet",
+            "Ice sheet, sparse matrix",
+            "A matrix of 168,861 rows, as many as the ice-sheet model of Flagg, Monk, Zhu & Segee: choose the order of its unknowns in the Problem panel.",
+            ProblemKind::Matrix,
+            &[301 * 561],
+        )
+    },
 ];
 
 /// The article's limit of cycles.
@@ -130,8 +143,8 @@ const fn preset(
     kind: ProblemKind,
     shape: &'static [usize],
 ) -> Preset {
-    let (earlier_names, batch, hot_box, max_cycles) = (&[], 1, None, None);
-    Preset { name, earlier_names, label, about, kind, shape, batch, hot_box, max_cycles }
+    let (earlier_names, batch, hot_box, matrix, max_cycles) = (&[], 1, None, None, None);
+    Preset { name, earlier_names, label, about, kind, shape, batch, hot_box, matrix, max_cycles }
 }
 
 impl Preset {
@@ -147,6 +160,7 @@ impl Preset {
             shape: self.shape.to_vec(),
             batch: self.batch,
             hot_box: self.hot_box,
+            matrix: self.matrix.map(MatrixSpec::new),
             ..ProblemSpec::default()
         };
         let mut stop = self.kind.default_stop();

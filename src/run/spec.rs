@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// The newest version of the description, and of those that this program reads. It writes the
 /// oldest that holds what was chosen, so that older programs read what they understand.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// The version that had one back end, and no kernels to choose from.
 const CPU_ALONE: u32 = 1;
@@ -40,6 +40,9 @@ const STREAMS: u32 = 5;
 
 /// The version that had these, but no devices that share a grid.
 const PER_POINT: u32 = 6;
+
+/// The version that had those, but neither coordinates of the rows of a matrix nor the checksum of its file.
+const DEVICES: u32 = 7;
 
 /// Everything that makes a run: the problem, the method, and when to stop.
 ///
@@ -866,11 +869,15 @@ impl RunSpec {
             || matrix.as_ref().is_some_and(starts_from_value);
         let MethodSpec { wave, warp, block_size, .. } = self.method;
         let is_per_point = self.problem.kind == ProblemKind::Diffusion;
-        let version = if self.method.device_count().is_some()
+        let is_placed =
+            |matrix: &MatrixSpec| matrix.coordinates.is_some() || matrix.checksum.is_some();
+        let version = if matrix.as_ref().is_some_and(is_placed) {
+            VERSION
+        } else if self.method.device_count().is_some()
             || self.method.exchange_every.is_some()
             || self.method.link.is_some()
         {
-            VERSION
+            DEVICES
         } else if is_per_point || has_start || [wave, warp, block_size].iter().any(Option::is_some)
         {
             PER_POINT
@@ -928,6 +935,7 @@ impl RunSpec {
     #[must_use]
     pub fn beside(&self, file: &Path) -> Self {
         let mut spec = self.clone();
+        spec.problem.matrix = spec.problem.matrix.map(MatrixSpec::summed);
         let folder = file.parent().and_then(|folder| std::path::absolute(folder).ok());
         for named in spec.problem.files() {
             if let (Some(folder), Ok(path)) = (&folder, std::path::absolute(&*named)) {

@@ -48,7 +48,7 @@ pub use norms::{CycleNorms, NormRequest, Norms, ResidualNorms};
 pub use pass::{Pass, Step};
 pub use place::{Place, set_up};
 pub use pyramid_model::PyramidModel;
-pub use roles::{Advance, Batch, Describe, Observe, Solver};
+pub use roles::{Advance, Batch, Describe, Observe, SetUpTimes, Solver};
 pub use sample::{
     EDGE_WIDTH, EdgeShare, FieldObservation, FieldRequest, Quantity, Samples, Window, larger,
 };

@@ -20,6 +20,15 @@ pub struct Batch {
     pub seconds: f64,
 }
 
+/// Seconds that setting up a solver of a matrix took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SetUpTimes {
+    /// To divide the rows by their diagonals and to put their entries into the lists of the kernel.
+    pub reorganise: f64,
+    /// To copy them to a GPU.
+    pub upload: f64,
+}
+
 /// An iteration under way on one system.
 ///
 /// After a cycle that failed, its iterate is undefined.
@@ -188,6 +197,11 @@ pub trait Describe {
 
     /// The GPU that it runs on; `None` on the CPU.
     fn device(&self) -> Option<&DeviceInfo>;
+
+    /// Seconds that setting it up took, as far as it was made anew; zero where they are not measured apart.
+    fn set_up_times(&self) -> SetUpTimes {
+        SetUpTimes::default()
+    }
 
     /// What the last cycle moved to and from fast memory and computed; `None` for a method that does not
     /// stream, and before the first cycle.

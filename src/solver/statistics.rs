@@ -157,6 +157,20 @@ impl Sorting {
         Self { axes: [x, y], classes: [columns, rows], count, width, planes, folds, owned }
     }
 
+    /// How the rows of a matrix are sorted that is cut into blocks: by the steps to the border of their block; those
+    /// that no step leads out of are left out ([`steps_to_border`](crate::problem::matrix::steps_to_border)).
+    pub fn of_rows(shape: &Shape, tiling: &Tiling, steps: &[u32]) -> Self {
+        let far = steps.iter().max().map_or(0, |far| *far as usize);
+        let width = far.div_ceil(MOST_CLASSES).max(1);
+        let class = |steps: &u32| match (*steps as usize).checked_sub(1) {
+            Some(inside) => (inside / width) as u16 + LEFT_OUT + 1,
+            None => LEFT_OUT,
+        };
+        let classes = [steps.iter().map(class).collect(), vec![NO_BORDER]];
+        let count = if far > 0 { 1 + far.div_ceil(width) } else { 0 };
+        Self { classes, count, width, ..Self::new(shape, tiling) }
+    }
+
     /// Points across and down of the mean tile.
     pub fn tile(&self) -> [usize; 2] {
         self.axes.each_ref().map(AxisTiling::tile)

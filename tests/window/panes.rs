@@ -18,7 +18,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("frequencies_and_the_damping_of_modes_are_panes", frequencies_and_damping),
     ("reference_curves_have_keys", reference_curves_have_keys),
     ("three_slices_move_each_other_and_the_volume_turns", slices_and_volume),
-    ("the_entries_of_a_matrix_are_seen_and_a_row_is_listed", entries_of_a_matrix),
+    ("the_entries_of_a_matrix_are_seen_and_a_row_is_taken_apart", entries_of_a_matrix),
+    ("block_borders_of_a_matrix_are_dragged", block_borders_are_dragged),
 ];
 
 /// The rectangle of the heat map.
@@ -196,8 +197,39 @@ fn entries_of_a_matrix() {
     // In the middle, two rows of the grid meet: one neighbour is in the block, two are 12 rows away.
     let middle = window.rect(Role::Image, "Entries of the matrix").center();
     window.click_at(middle);
-    window.until_text("of block 4, diagonal 676. 1 dynamic");
-    assert!(window.says("2 static, by column"), "{:#?}", window.texts());
+    window.until_text("of block 4, diagonal 676: 2 static, 1 dynamic");
+    for text in ["S: static, its column", "Two lists", "padded to the longest"] {
+        window.button("▶");
+        window.until_text(text);
+    }
+    // 16 rows of a block: entries and the padding of their lists.
+    assert!(window.says("places:"), "{:#?}", window.texts());
+    window.button("✕");
+    window.until_text("static: outside");
+    // The field by row: nodes of the grid that the matrix was made of.
+    window.button("Rows");
+    window.until_text("rows at their nodes");
+}
+
+/// A block border of the picture of entries is dragged: blocks of 16 rows become twice as large.
+fn block_borders_are_dragged() {
+    let mut window = Window::paused(matrix());
+    window.button("Entries");
+    window.until_text("static: outside");
+    let picture = window.rect(Role::Image, "Entries of the matrix");
+    // The matrix is a square in the middle.
+    let side = picture.width().min(picture.height());
+    let at = |rows: f32| picture.center() + eframe::egui::Vec2::splat((rows / 144.0 - 0.5) * side);
+    window.harness.hover_at(at(16.0));
+    window.frames(2);
+    window.harness.drag_at(at(16.0));
+    window.frame();
+    for rows in [20.0, 28.0, 32.0] {
+        window.harness.hover_at(at(rows));
+        window.frames(2);
+    }
+    window.harness.drop_at(at(32.0));
+    window.until_text("144 rows, 672 entries, 5 blocks");
 }
 
 /// A small 3D grid.

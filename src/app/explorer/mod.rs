@@ -180,6 +180,7 @@ impl eframe::App for Explorer {
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
         let Self {
             session,
+            worker,
             report,
             back,
             reached,
@@ -197,7 +198,12 @@ impl eframe::App for Explorer {
         let presenting = self.scale.presenting && !is_tuning;
         let report = report.as_deref();
         egui::Panel::top("toolbar").show(ui, |ui| {
-            let run = RunStatus { report, reached: reached.known(), waits: tuning.is_timing() };
+            let run = RunStatus {
+                report,
+                reached: reached.known(),
+                waits: tuning.is_timing(),
+                reading: worker.reading(),
+            };
             toolbar::ui(ui, session, run, panes, presenting, commands);
             if presenting && !method::is_short(session) {
                 ui.horizontal_wrapped(|ui| method::strip(ui, session, commands));

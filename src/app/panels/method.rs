@@ -8,6 +8,7 @@ use crate::app::widgets::labels::{explained, named, typed};
 use crate::app::widgets::rows::{heading, row};
 use crate::grid::{AXIS_NAMES, Precision};
 use crate::lesson::Control;
+use crate::problem::matrix::Ordering;
 use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, ProblemKind, Report, RunSpec};
 use crate::solver::Subiterations;
 use eframe::egui::{
@@ -27,6 +28,10 @@ const MOST_SHOWN: f64 = 1e15;
 
 /// The tiles on the slider; others can be typed.
 const TILES: RangeInclusive<usize> = 4..=128;
+
+/// Blocks of a matrix come in steps of this, and these rows are on the slider.
+const BLOCK_STEP: usize = 16;
+const BLOCKS: RangeInclusive<usize> = 16..=4096;
 
 /// Width of the sliders in a row, in points.
 const STRIP_SLIDER: f32 = 64.0;
@@ -168,14 +173,16 @@ fn controls(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control>) -> Grab
     }
     let tiled = spec.method.name == MethodName::Hierarchical;
     let axes = spec.problem.shape.len();
-    ui.add_enabled_ui(tiled, |ui| sliders(ui, &mut spec.method, axes, highlight)).inner
+    let blocks = spec.problem.matrix.as_ref().map(|matrix| matrix.ordering);
+    ui.add_enabled_ui(tiled, |ui| sliders(ui, &mut spec.method, axes, blocks, highlight)).inner
 }
 
-/// The sliders of tiles.
+/// The sliders of tiles. `blocks` is the order of a matrix, whose tiles are blocks of rows.
 fn sliders(
     ui: &mut Ui,
     method: &mut MethodSpec,
     axes: usize,
+    blocks: Option<Ordering>,
     highlight: Option<Control>,
 ) -> Grabbed {
     let mut grabbed = None;
@@ -208,7 +215,14 @@ fn sliders(
         let before = (method.overlap_of(axis), method.tile_of(axis));
         let (mut overlap, mut tile) = before;
         let largest = fitting(usize::MAX, tile);
-        let about = "Points that neighbouring tiles share, an even number; each tile owns half of them. More overlap keeps stale values away from owned points, at the cost of redundant work.";
+        let about = match blocks {
+            None => {
+                "Points that neighbouring tiles share, an even number; each tile owns half of them. More overlap keeps stale values away from owned points, at the cost of redundant work."
+            }
+            Some(_) => {
+                "Levels of overlap, an even number: a block also computes the rows within half as many steps of its own in the graph of the matrix, and throws them away."
+            }
+        };
         highlighted(ui, highlight == Some(Control::Overlap), |ui| {
             row(ui, &name("Overlap"), about, |ui| {
                 let even = |overlap: usize| overlap & !1;
@@ -220,14 +234,29 @@ fn sliders(
                 }
             });
         });
-        let about = "Points of a tile along an axis.";
+        let about = match blocks {
+            None => "Points of a tile along an axis.",
+            Some(Ordering::Tiles) => {
+                "Rows of a block: a square number, for tiles of the grid of nodes."
+            }
+            Some(_) => "Rows of a block.",
+        };
         highlighted(ui, highlight == Some(Control::Tile), |ui| {
             row(ui, &name("Tile"), about, |ui| {
-                let multiple = |tile: usize| (tile / TILE_STEP * TILE_STEP).max(TILE_STEP);
-                if stepped(ui, &name("Tile"), about, &mut tile, TILES, usize::MAX, multiple) {
-                    let tiles = TILES.step_by(TILE_STEP).map(|tile| {
+                let multiple = |tile: usize, step: usize| (tile / step * step).max(step);
+                let stop = |tile: usize| match blocks {
+                    None => multiple(tile, TILE_STEP),
+                    Some(Ordering::Tiles) => tile.isqrt().pow(2),
+                    Some(_) => multiple(tile, BLOCK_STEP),
+                };
+                let (range, step) = match blocks {
+                    None => (TILES, TILE_STEP),
+                    Some(_) => (BLOCKS, BLOCK_STEP),
+                };
+                if stepped(ui, &name("Tile"), about, &mut tile, range.clone(), usize::MAX, stop) {
+                    let tiles = range.step_by(step).map(|tile| {
                         let mut value = method.clone();
-                        set(&mut value.tile, axis, each, tile);
+                        set(&mut value.tile, axis, each, stop(tile));
                         set(&mut value.overlap, axis, each, fitting(overlap, tile));
                         value
                     });

@@ -2,8 +2,9 @@
 
 use crate::app::state::session::Session;
 use crate::app::widgets::rows::{heading, row};
+use crate::app::widgets::{bars, theme};
 use crate::grid::memory::human;
-use crate::picture::{digits, grouped, seconds};
+use crate::picture::{digits, grouped, seconds, times_chart};
 use crate::run::{Backend, MethodName, Report};
 use crate::solver::{BankConflicts, Devices, Method, PyramidModel, Scheme, Streaming};
 use eframe::egui::{Label, ProgressBar, RichText, Ui};
@@ -23,6 +24,9 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
         exchanges(ui, report, devices);
     }
     speed(ui, report);
+    if let Some(report) = report.filter(|_| session.spec.problem.matrix.is_some()) {
+        stages(ui, report);
+    }
     if session.backend() == Backend::Cuda {
         gpu(ui, report);
     }
@@ -169,6 +173,16 @@ fn speed(ui: &mut Ui, report: Option<&Report>) {
     row(ui, "Updates", about, |ui| {
         ui.label(known(points.map(|points| format!("{} per second", count(points)))));
     });
+}
+
+/// What the stages of a run of a matrix took, as numbers and as a stacked bar.
+fn stages(ui: &mut Ui, report: &Report) {
+    let about = "To read or generate the matrix, to order its rows, to reorganise their entries into lists, and to upload these to a GPU: once, before the first cycle.";
+    row(ui, "Set-up", about, |ui| ui.label(seconds(report.times.set_up())));
+    let about = "Solver time of the cycles so far, with their norms.";
+    row(ui, "Processing", about, |ui| ui.label(seconds(report.times.processing)));
+    let chart = times_chart(&[(String::new(), report.times)], theme::of_figures(ui));
+    bars::stacked(ui, &chart);
 }
 
 /// The resources of the GPU that the kernel uses.

@@ -8,9 +8,11 @@ use crate::app::widgets::rows::{heading, row};
 use crate::grid::AXIS_NAMES;
 use crate::picture::{digits, number, parse_number, two_digits};
 use crate::problem::Jump;
-use crate::problem::matrix::Ordering;
+use crate::problem::matrix::{Generated, Ordering};
 use crate::problem::{HEAT, HotBox, hot_axes};
-use crate::run::{Plan, ProblemKind, ProblemSpec, Report, RunSpec, StopRule, TOLERANCE};
+use crate::run::{
+    MatrixSpec, Plan, ProblemKind, ProblemSpec, Report, RunSpec, StopRule, TOLERANCE,
+};
 use eframe::egui::{ComboBox, DragValue, RichText, Ui};
 use std::path::Path;
 
@@ -167,10 +169,11 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
         }
         ProblemKind::Matrix => {
             if let Some(matrix) = &mut problem.matrix {
-                let about = "The matrix. Drop a Matrix Market file on the window to replace it.";
-                row(ui, "Matrix", about, |ui| {
-                    ui.label(matrix.name()).on_hover_text(matrix.source.display().to_string());
-                });
+                if let Some(chosen) = choose_matrix(ui, matrix) {
+                    *matrix = chosen;
+                    problem.rhs = None;
+                    problem.shape = matrix.rows().map_or_else(|_| Vec::new(), |rows| vec![rows]);
+                }
                 let about = "The order of the unknowns: blocks are consecutive rows, so the order decides which unknowns a block holds.";
                 row(ui, "Ordering", about, |ui| {
                     let combo = ComboBox::from_id_salt("ordering")
@@ -191,6 +194,31 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
         }
         _ => {}
     }
+}
+
+/// The matrix: one that comes with the program, or a file. Returns another one that was chosen.
+fn choose_matrix(ui: &mut Ui, matrix: &MatrixSpec) -> Option<MatrixSpec> {
+    let mut chosen = None;
+    let about = "The matrix. Drop a Matrix Market file on the window to replace it.";
+    row(ui, "Matrix", about, |ui| {
+        let name = matrix.name();
+        let combo = ComboBox::from_id_salt("matrix").selected_text(&name).show_ui(ui, |ui| {
+            for (generated, about) in Generated::NAMES {
+                let entry = ui.selectable_label(name == generated, generated);
+                if explained(entry, about).clicked() && name != generated {
+                    let mut other = MatrixSpec::new(generated);
+                    // Tiles need a grid of nodes.
+                    if matrix.ordering != Ordering::Tiles || other.node_grid().is_some() {
+                        other.ordering = matrix.ordering;
+                    }
+                    chosen = Some(other);
+                }
+            }
+        });
+        let source = matrix.source.display().to_string();
+        named(combo.response, "Matrix").on_hover_text(format!("{about} Here: {source}"));
+    });
+    chosen
 }
 
 /// A file that a problem was read from.

@@ -17,6 +17,7 @@ use crate::solver::Subiterations;
 use eframe::egui::{
     self, Align, Button, ComboBox, Label, Layout, RichText, TextStyle, TextWrapMode, Ui, WidgetText,
 };
+use std::time::Duration;
 
 /// Speeds to choose from, in cycles per second.
 const SPEEDS: [f64; 7] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
@@ -27,6 +28,9 @@ const NARROW: f32 = 1220.0;
 /// From this width on, in points, the toolbar has room for all of its words.
 const ROOMY: f32 = 1360.0;
 
+/// How soon the window looks again how far a file is read.
+const LOOK_AGAIN: Duration = Duration::from_millis(150);
+
 /// What the toolbar shows of the run.
 #[derive(Clone, Copy)]
 pub struct RunStatus<'a> {
@@ -36,6 +40,8 @@ pub struct RunStatus<'a> {
     pub reached: Option<f64>,
     /// Whether the run is paused for a measurement.
     pub waits: bool,
+    /// The part of a matrix that is read, while one is.
+    pub reading: Option<f64>,
 }
 
 /// Draws the toolbar. `presenting` leaves out what an audience does not need; keys and palette have it.
@@ -146,7 +152,7 @@ fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Comman
 }
 
 fn transport(ui: &mut Ui, session: &Session, run: RunStatus<'_>, commands: &mut Vec<Command>) {
-    let RunStatus { report, reached, waits } = run;
+    let RunStatus { report, reached, waits, .. } = run;
     let finished = session.is_finished(report);
     // There are no cycles of a run that was refused.
     let is_refused = report.is_none() && session.rejection.is_some();
@@ -286,7 +292,18 @@ fn earlier(report: &Report) -> [String; 2] {
 }
 
 /// The state of the run at the cycle that is shown.
-fn status(ui: &mut Ui, session: &Session, RunStatus { report, waits, .. }: RunStatus<'_>) {
+fn status(ui: &mut Ui, session: &Session, run: RunStatus<'_>) {
+    let RunStatus { report, waits, reading, .. } = run;
+    let is_matrix = session.spec.problem.matrix.is_some();
+    if is_matrix && report.is_none_or(|report| report.epoch != session.epoch) {
+        // The worker does not call while it reads a file.
+        ui.ctx().request_repaint_after(LOOK_AGAIN);
+        if let Some(part) = reading {
+            let text = format!("reading {:.0} %", 100.0 * part);
+            ui.add(Label::new(text).truncate()).on_hover_text("The matrix is being read.");
+            return;
+        }
+    }
     let Some(report) = report else {
         if let Some(why) = &session.rejection {
             let text = RichText::new("⚠ refused").color(ui.visuals().error_fg_color);

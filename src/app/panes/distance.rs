@@ -7,7 +7,7 @@ use crate::app::state::session::Session;
 use crate::app::widgets::labels::small_mathematics;
 use crate::app::widgets::{plot, theme};
 use crate::grid::Need;
-use crate::picture::{FigureKind, distance_plot, grouped, number};
+use crate::picture::{FigureKind, distance_plot, distance_unit, grouped, number};
 use crate::run::{ObservationRequest, Report};
 use crate::solver::AtDistance;
 use eframe::egui::{Label, RichText, Ui};
@@ -78,11 +78,12 @@ fn ui(ui: &mut Ui, range: &mut KeptRange, session: &Session, report: Option<&Rep
     let cycle = grouped(sorted.cycle);
     let about = format!("|{}|: median and quartiles, cycle {cycle}", sorted.field.symbol());
     ui.add(Label::new(small_mathematics(ui, &about)).truncate()).on_hover_text(
-        "The median and the quartiles of the magnitude over all points of inner tiles at each distance from the nearest tile border. They are exact to within 6 %.",
+        "The median and the quartiles of the magnitude over all points of inner tiles at each distance from the nearest tile border; of a matrix over all rows, by the steps along entries to a row with static ones. They are exact to within 6 %.",
     );
     let classes = &statistics.distances;
     let scale = session.view.of_field(sorted.field).scale;
-    let mut plot = distance_plot(classes, sorted.field, scale, theme::of_figures(ui));
+    let tiling = &report.plan.tiling;
+    let mut plot = distance_plot(classes, tiling, sorted.field, scale, theme::of_figures(ui));
     range.hold(&mut plot, session, report, sorted.field);
     let frame = plot::Frame {
         id: "distance",
@@ -90,7 +91,8 @@ fn ui(ui: &mut Ui, range: &mut KeptRange, session: &Session, report: Option<&Rep
         cursor: None,
         has_legend: true,
     };
-    plot::ui(ui, &frame, &plot, |at| nearest(classes, at.x).map(read_off));
+    let unit = distance_unit(tiling);
+    plot::ui(ui, &frame, &plot, |at| nearest(classes, at.x).map(|class| read_off(class, unit)));
 }
 
 fn nearest(classes: &[AtDistance], x: f64) -> Option<&AtDistance> {
@@ -98,12 +100,12 @@ fn nearest(classes: &[AtDistance], x: f64) -> Option<&AtDistance> {
     classes.iter().min_by(|a, b| far(a).total_cmp(&far(b)))
 }
 
-fn read_off(class: &AtDistance) -> String {
+fn read_off(class: &AtDistance, unit: &str) -> String {
     let (first, last) = (class.distances.start(), class.distances.end());
     let place = match (first, last) {
         (1, 1) => "at a tile border".to_owned(),
-        (first, last) if first == last => format!("{first} points from a tile border"),
-        (first, last) => format!("{first} to {last} points from a tile border"),
+        (first, last) if first == last => format!("{first} {unit} from a tile border"),
+        (first, last) => format!("{first} to {last} {unit} from a tile border"),
     };
     let [low, median, high] = class.quartiles.map(|value| number(value.into()));
     format!("{place}\nmedian {median}\nquartiles {low}, {high}\n{} points", grouped(class.points))

@@ -57,7 +57,13 @@ fn ui(ui: &mut Ui, report: Option<&Report>) {
     };
     let observation = &report.observation;
     let theme = theme::of_figures(ui);
-    let plot = edge_share_plot(&report.edges, observation.edge.points, observation.cycle, theme);
+    let plot = edge_share_plot(
+        &report.edges,
+        observation.edge.points,
+        &report.plan.tiling,
+        observation.cycle,
+        theme,
+    );
     let frame = plot::Frame {
         id: "edge share",
         height: ui.available_height(),

@@ -16,9 +16,11 @@ use crate::app::panes::pinned::PinnedPane;
 use crate::app::panes::planes::PlanesPane;
 use crate::app::panes::probes::ProbesPane;
 use crate::app::panes::profile::ProfilePane;
+use crate::app::panes::row_map::RowMapPane;
 use crate::app::panes::slices::SlicesPane;
 use crate::app::panes::speedup::SpeedupPane;
 use crate::app::panes::spy::SpyPane;
+use crate::app::panes::times::TimesPane;
 use crate::app::panes::volume::VolumePane;
 use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
@@ -37,9 +39,11 @@ pub static ALL: &[&dyn PaneType] = &[
     &SlicesPane,
     &VolumePane,
     &SpyPane,
+    &RowMapPane,
     &PinnedPane,
     &SpeedupPane,
     &MemoryTrafficPane,
+    &TimesPane,
     &FrequenciesPane,
     &DampingByModePane,
     &PlanesPane,

@@ -18,9 +18,11 @@ pub mod pane_type;
 pub mod pinned;
 pub mod probes;
 pub mod profile;
+mod row_map;
 mod slices;
 mod speedup;
 pub mod spy;
+mod times;
 mod volume;
 
 pub use docking::Panes;

@@ -3,13 +3,15 @@
 use crate::app::state::command::{Command, TuningOrder};
 use crate::app::state::session::Session;
 use crate::app::tuning::results::MapResults;
+use crate::app::widgets::{bars, processing_speedup, theme};
 use crate::grid::Precision;
 use crate::grid::memory::human;
-use crate::picture::{digits, grouped, is_of_paper, seconds as time};
+use crate::picture::{amdahl_chart, counted, digits, grouped, is_of_paper, seconds as time};
+use crate::run::flagg::{self, GpuSpeedups, Speedups};
 use crate::run::papers::{EXPERIMENTS, ExperimentMethod, Group, PublishedExperiment, TITAN_V_L2};
 use crate::run::{Backend, Measure, MethodName, PerAxis, SweepOutline, SweepRow, SweepSpec};
 use crate::solver::Kernel;
-use eframe::egui::{Align, Button, Grid, Layout, RichText, ScrollArea, Ui};
+use eframe::egui::{Align, Button, Grid, Id, Layout, RichText, ScrollArea, Ui};
 use std::sync::Arc;
 
 const TABLES: [(Group, &str, &str); 4] = [
@@ -98,6 +100,8 @@ pub(super) fn ui(
         ui.add_space(GAP);
         heat_plate(ui);
         ui.add_space(GAP);
+        matrices(ui);
+        ui.add_space(GAP);
         let outline = measured.outline.as_deref();
         for text in
             differences(outline.map_or(session.backend(), |it| it.backend), outline)
@@ -128,6 +132,7 @@ fn sweep(group: Group, session: &Session) -> SweepSpec {
         Backend::Cuda => (Kernel::compared(MethodName::Hierarchical), true),
     };
     SweepSpec {
+        threads: vec![run.method.threads],
         run,
         k: of().filter_map(tiled).map(|(k, _)| k).collect(),
         overlap: of().filter_map(tiled).map(|(_, overlap)| overlap).collect(),
@@ -226,6 +231,35 @@ fn heat_plate(ui: &mut Ui) {
     if let Some(text) = Group::HeatPlate.explained() {
         ui.label(RichText::new(text).weak());
     }
+}
+
+/// The speedups of the paper on sparse matrices, and Amdahl's law, which explains them, to drag.
+fn matrices(ui: &mut Ui) {
+    ui.label(RichText::new("Tables 2 and 3 · sparse matrices, Flagg et al.").strong());
+    for GpuSpeedups { gpus, normal, reorganised } in flagg::TABLES {
+        let of = |name: &str, speedups: Speedups| {
+            format!(
+                "{name} {:.2} × in total, {:.2} × of processing",
+                speedups.total, speedups.processing
+            )
+        };
+        let gpus = counted(gpus as u64, "GPU");
+        let text = format!("{gpus}: {}; {}", of("normal", normal), of("reorganised", reorganised));
+        ui.label(RichText::new(text).weak());
+    }
+    ui.label(RichText::new(flagg::EXPLAINED).weak());
+    let speedup = processing_speedup::ui(ui, Id::unique("times of the paper"));
+    let share = flagg::processing_share();
+    // What one GPU adds to the CPU's set-up and shutdown.
+    let added = flagg::TABLES[0].normal.added();
+    let unit = |time: f64| format!("{time:.2}");
+    let theme = theme::of_figures(ui);
+    let mut chart = amdahl_chart([1.0 - share, share], speedup, added, unit, theme);
+    chart.notes = format!(
+        "In units of the CPU's time; one GPU adds {added:.2} of set-up. At 3.30 × the total is the paper's 1.55 ×, at 6.72 × its 1.78 ×. {}",
+        chart.notes
+    );
+    bars::stacked(ui, &chart);
 }
 
 /// The speedup of an experiment that a map contains, with the fastest kernel.

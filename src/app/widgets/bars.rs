@@ -1,6 +1,6 @@
 //! Bars as the window paints them: the same description as in figures.
 
-use crate::picture::{BarChart, SECOND_PART};
+use crate::picture::BarChart;
 use eframe::egui::{Color32, Label, Rect, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
 
 /// The thickness of a bar, in points.
@@ -9,7 +9,22 @@ const BAR: f32 = 12.0;
 /// Paints the groups one below the other, and the notes.
 pub fn ui(ui: &mut Ui, id: &str, chart: &BarChart) {
     ScrollArea::vertical().id_salt(id).auto_shrink(false).show(ui, |ui| {
+        stacked(ui, chart);
+    });
+}
+
+/// The same where they lie, as high as they are.
+pub fn stacked(ui: &mut Ui, chart: &BarChart) {
+    ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
+        if !chart.legend.is_empty() {
+            ui.horizontal_wrapped(|ui| {
+                for (text, [red, green, blue]) in &chart.legend {
+                    ui.label(RichText::new("■").color(Color32::from_rgb(*red, *green, *blue)));
+                    ui.label(RichText::new(*text).small());
+                }
+            });
+        }
         for group in &chart.groups {
             ui.label(RichText::new(&group.name).strong());
             for bar in &group.bars {
@@ -18,15 +33,14 @@ pub fn ui(ui: &mut Ui, id: &str, chart: &BarChart) {
                 let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
                 let about = format!("{}, {}", group.name, bar.label);
                 response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &about));
-                let [first, end] = group.ends(bar).map(|share| share as f32 * rect.width());
-                let part = |from: f32, to: f32| {
-                    Rect::from_x_y_ranges(rect.left() + from..=rect.left() + to, rect.y_range())
-                };
-                let [red, green, blue] = bar.colour;
-                let colour = Color32::from_rgb(red, green, blue);
-                ui.painter().rect_filled(part(0.0, first), 0.0, colour);
-                let second = colour.gamma_multiply(SECOND_PART as f32);
-                ui.painter().rect_filled(part(first, end), 0.0, second);
+                for (ends, part) in group.parts(bar) {
+                    let [from, to] = ends.map(|share| rect.left() + share as f32 * rect.width());
+                    let [red, green, blue] = part.colour;
+                    let colour = Color32::from_rgb(red, green, blue);
+                    let colour = colour.gamma_multiply(part.opacity as f32);
+                    let rect = Rect::from_x_y_ranges(from..=to, rect.y_range());
+                    ui.painter().rect_filled(rect, 0.0, colour);
+                }
             }
             ui.add_space(4.0);
         }

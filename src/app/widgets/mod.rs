@@ -10,6 +10,7 @@ pub mod icon;
 pub mod labels;
 pub mod legend;
 pub mod plot;
+pub mod processing_speedup;
 pub mod rows;
 pub mod theme;
 pub mod zoom;

@@ -1,5 +1,6 @@
 //! `tilescope bench paper`: repeats the experiments of the papers.
 
+mod matrices;
 mod record;
 
 use super::super::progress::Progress;
@@ -24,6 +25,8 @@ Examples:
       time a few cycles of each and multiply by the cycles of the whole run
   tilescope bench paper --only table-2,table-3 --csv
       two tables of Islam & Wang
+  tilescope bench paper --only matrices
+      the paper on sparse matrices: set-up, processing and shutdown over threads, and on a GPU
 
 Times are medians after a warm-up, by the solver's own clock (on a GPU by its events). As published,
 times of Islam & Wang include the transfers to and from the GPU but no norms; times of the article
@@ -136,9 +139,18 @@ impl Paper {
                 progress.show(|| format!("{what} · {:.0} %", 100.0 * part));
             })?);
         }
+        // A trial of smaller grids leaves matrices out: their sizes are those of the paper.
+        let has_matrices =
+            self.only.is_empty() && self.shrink == 1 || self.only.contains(&Group::Matrices);
+        let matrices = match has_matrices {
+            true => matrices::measure(backend, self.repeats, self.quick, &mut progress)?,
+            false => Vec::new(),
+        };
         drop(progress);
         let machine = Machine::here(opened);
-        self.output.publish(&Record::new(machine, self.quick, self.shrink, self.repeats, rows))?;
+        let record = Record::new(machine, self.quick, self.shrink, self.repeats, rows)
+            .with_matrices(matrices);
+        self.output.publish(&record)?;
         Ok(ExitCode::SUCCESS)
     }
 

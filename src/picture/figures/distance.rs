@@ -1,6 +1,6 @@
 //! The magnitude of a field against the distance from the nearest tile border.
 
-use crate::grid::Shape;
+use crate::grid::{Shape, Tiling};
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
@@ -74,7 +74,8 @@ impl FigureType for Distance {
         let spec = &view.figure;
         let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
         let distances = snapshot.observation.distances();
-        let mut plot = distance_plot(distances, snapshot.field(), spec.scale, spec.theme);
+        let tiling = &snapshot.plan.tiling;
+        let mut plot = distance_plot(distances, tiling, snapshot.field(), spec.scale, spec.theme);
         plot.y.range = spec.range.or_else(|| self.range(snapshots, view));
         Drawing::Figure(plot.svg(&title, &subtitle, &spec.page()))
     }
@@ -91,9 +92,15 @@ impl FigureType for Distance {
     }
 }
 
+/// What distances are counted in: points from a tile border, or steps through the matrix from the border of a block.
+pub fn distance_unit(tiling: &Tiling) -> &'static str {
+    if tiling.x().are_blocks() { "steps" } else { "points" }
+}
+
 /// The plot of quartiles over the distances.
 pub fn distance_plot(
     classes: &[AtDistance],
+    tiling: &Tiling,
     field: FieldKind,
     scale: ScaleKind,
     theme: Theme,
@@ -108,7 +115,11 @@ pub fn distance_plot(
         |name, points: &[_]| Series { dashed: true, ..Series::line(name, points.to_vec(), colour) };
     let series =
         vec![side("", &low), side("quartiles", &high), Series::line("median", median, colour)];
-    let x = PlotAxis::new("points from the nearest tile border", ScaleKind::Linear);
+    let title = match tiling.x().are_blocks() {
+        true => "steps to the border of the block",
+        false => "points from the nearest tile border",
+    };
+    let x = PlotAxis::new(title, ScaleKind::Linear);
     let y = PlotAxis::new(format!("|{}|", field.symbol()), scale);
     Plot {
         series,

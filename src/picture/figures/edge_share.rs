@@ -1,6 +1,6 @@
 //! How much of the residual lies near tile borders, over the cycles.
 
-use crate::grid::Shape;
+use crate::grid::{Shape, Tiling};
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
@@ -63,7 +63,8 @@ impl FigureType for EdgeShare {
         let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
         let numbers = &snapshot.series;
         let (cycle, theme) = (snapshot.cycle(), view.figure.theme);
-        let plot = edge_share_plot(&numbers.edges, numbers.near_borders, cycle, theme);
+        let tiling = &snapshot.plan.tiling;
+        let plot = edge_share_plot(&numbers.edges, numbers.near_borders, tiling, cycle, theme);
         Drawing::Figure(plot.svg(&title, &subtitle, &view.figure.page()))
     }
 
@@ -80,12 +81,21 @@ impl FigureType for EdgeShare {
 
 /// The plot of the edge share in per cent, faint after the selected `cycle`. `near_borders` is the part
 /// of the points that lie near tile borders, 0 to 1.
-pub fn edge_share_plot(edges: &[CycleValue], near_borders: f64, cycle: u64, theme: Theme) -> Plot {
+pub fn edge_share_plot(
+    edges: &[CycleValue],
+    near_borders: f64,
+    tiling: &Tiling,
+    cycle: u64,
+    theme: Theme,
+) -> Plot {
+    let (places, title) = match tiling.x().are_blocks() {
+        true => ("of the rows", "% on rows with static entries".to_owned()),
+        false => ("of the points", format!("% within {EDGE_WIDTH} points of a tile border")),
+    };
     let points = edges.iter().map(|at| (at.cycle as f64, PERCENT * at.value)).collect();
     let so_far = edges.partition_point(|at| at.cycle <= cycle);
-    let level = Level { value: PERCENT * near_borders, name: "of the points".to_owned() };
+    let level = Level { value: PERCENT * near_borders, name: places.to_owned() };
     let x = PlotAxis::new("cycles", ScaleKind::Linear);
-    let title = format!("% within {EDGE_WIDTH} points of a tile border");
     let y = PlotAxis::new(title, ScaleKind::Linear);
     Plot {
         series: vec![Series { so_far, ..Series::line("of ‖r‖²", points, theme.curve(0)) }],

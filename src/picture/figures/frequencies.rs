@@ -110,6 +110,7 @@ impl FigureType for FrequenciesFigure {
             tile_borders_x: &[],
             tile_borders_y: &[],
             device_borders_y: &[],
+            cell_borders: &[],
             outlines: &[],
             lines: &[],
         };

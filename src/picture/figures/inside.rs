@@ -133,6 +133,7 @@ impl FigureType for InsideCycle {
             tile_borders_x: &borders,
             tile_borders_y: &[],
             device_borders_y: &[],
+            cell_borders: &[],
             outlines: &outlines,
             lines: &lines,
         };

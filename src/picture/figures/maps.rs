@@ -101,6 +101,7 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
             tile_borders_x: across,
             tile_borders_y: if is_diagram { &[] } else { down },
             device_borders_y: devices,
+            cell_borders: &[],
             outlines: &[],
             lines: &[],
         })

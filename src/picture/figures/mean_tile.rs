@@ -94,6 +94,7 @@ impl FigureType for MeanTile {
             tile_borders_x: &inner(0),
             tile_borders_y: &inner(1),
             device_borders_y: &[],
+            cell_borders: &[],
             outlines: &[],
             lines: &[],
         };

@@ -174,7 +174,7 @@ impl ComparedTraffic {
                 let moved = traffic.of(memory)?;
                 let [total, read, written] = [moved.total(), moved.read, moved.written].map(human);
                 let label = format!("{name}: {total}, {read} read and {written} written");
-                Some(Bar { label, colour: *colour, parts: bytes(moved) })
+                Some(Bar::of_two(label, *colour, bytes(moved)))
             });
             let name = format!("{}{}", memory.label()[..1].to_uppercase(), &memory.label()[1..]);
             BarGroup { name, longest, bars: bars.collect() }
@@ -190,11 +190,10 @@ impl ComparedTraffic {
                     grouped(redundant)
                 ),
             };
-            Some(Bar { label, colour: *colour, parts: [needed as f64, redundant as f64] })
+            Some(Bar::of_two(label, *colour, [needed as f64, redundant as f64]))
         });
         let bars: Vec<_> = updates.collect();
-        let most = bars.iter().map(|bar: &Bar| bar.parts[0] + bar.parts[1]);
-        let longest_updates = most.fold(0.0, f64::max);
+        let longest_updates = bars.iter().map(Bar::total).fold(0.0, f64::max);
         let updates = BarGroup { name: "Point updates".to_owned(), longest: longest_updates, bars };
         let groups = Memory::ALL.into_iter().map(of_memory).chain([updates]);
         let groups = groups.filter(|group| !group.bars.is_empty()).collect();
@@ -202,7 +201,7 @@ impl ComparedTraffic {
             Some(why) => format!("{why} {NOTES}"),
             None => NOTES.to_owned(),
         };
-        BarChart { groups, notes }
+        BarChart { groups, notes, ..BarChart::default() }
     }
 }
 

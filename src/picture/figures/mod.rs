@@ -20,6 +20,7 @@ pub(crate) mod names;
 pub(crate) mod planes;
 pub(crate) mod probes;
 pub(crate) mod profile;
+pub(crate) mod row_map;
 mod run_colour;
 mod runs;
 mod side_by_side;
@@ -27,6 +28,7 @@ mod slices;
 mod space_time;
 pub(crate) mod speedup;
 pub(crate) mod spy;
+pub(crate) mod times;
 mod titles;
 mod volume;
 
@@ -57,6 +59,8 @@ impl FigureKind {
         Self::PLANES,
         Self::HEIGHT,
         Self::SPY,
+        Self::ROW_MAP,
+        Self::TIMES,
         Self::SLICES,
         Self::VOLUME,
         Self::RUNS,

@@ -125,6 +125,7 @@ fn draw(first: &Snapshot, slices: &[solver::Samples; 3], view: &ViewSpec) -> Str
             tile_borders_x: across,
             tile_borders_y: down,
             device_borders_y: devices,
+            cell_borders: &[],
             outlines: &[],
             lines: &[],
         })

@@ -98,6 +98,7 @@ fn draw(first: &Snapshot, samples: &VolumeSamples, view: &ViewSpec) -> String {
         tile_borders_x: &[],
         tile_borders_y: &[],
         device_borders_y: &[],
+        cell_borders: &[],
         outlines: &[],
         lines: &[],
     };

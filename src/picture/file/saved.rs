@@ -361,6 +361,7 @@ mod tests {
         run.problem.initial = run.problem.initial.map(place);
         if let Some(matrix) = &mut run.problem.matrix {
             matrix.initial = matrix.initial.take().map(place);
+            matrix.coordinates = matrix.coordinates.take().map(|_| folder.join("xy.npy"));
             if matrix.is_file() {
                 matrix.source = folder.join("a.mtx");
             }

@@ -40,6 +40,8 @@ pub struct Panel<'a> {
     pub tile_borders_y: &'a [f64],
     /// Where devices that share the grid meet, in units of the y axis: dashed, since what lies along them is to be seen.
     pub device_borders_y: &'a [f64],
+    /// Borders between samples, from corner to corner, in samples; empty to draw none.
+    pub cell_borders: &'a [[[f32; 2]; 2]],
     /// Parts that are outlined.
     pub outlines: &'a [Outline],
     /// Lines through corners of cells.
@@ -349,6 +351,14 @@ impl HeatMapFigure<'_> {
         for y in places(&self.y_axis, panel.tile_borders_y, area.y, area.height) {
             path.push_str(&format!("M{} {y}h{}", round(area.x), round(area.width)));
         }
+        let [cols, rows] = [panel.samples.cols(), panel.samples.rows()].map(|cells| cells as f64);
+        let corner = |[x, y]: [f32; 2]| {
+            let [x, y] = [f64::from(x) / cols * area.width, f64::from(y) / rows * area.height];
+            format!("{} {}", snapped(area.x + x, line), snapped(area.y + y, line))
+        };
+        for [from, to] in panel.cell_borders {
+            path.push_str(&format!("M{}L{}", corner(*from), corner(*to)));
+        }
         if !path.is_empty() {
             let dark_map = !self.map.is_diverging() && self.map != ColourMap::Turbo;
             let colour = over(dark_map);
@@ -462,6 +472,7 @@ mod tests {
             tile_borders_x: &[2.0, f64::NAN, 1e300],
             tile_borders_y: &[1.0],
             device_borders_y: &[1.0],
+            cell_borders: &[],
             outlines: &[],
             lines: &[],
         }

@@ -279,7 +279,7 @@ fn published(spec: &SweepSpec, best: bool) -> impl Iterator<Item = Published> {
         let is_meant = match experiment.group {
             Group::Table2 | Group::Table3 => best,
             Group::Table1 | Group::Table3Long => !best,
-            Group::Classic | Group::HeatPlate => false,
+            Group::Classic | Group::HeatPlate | Group::Matrices => false,
         };
         let is_it =
             is_meant && is_of_paper(spec, experiment) && spec.tile.contains(&PerAxis::all(tile));
@@ -326,7 +326,15 @@ mod tests {
     fn sweep_of(preset: &str) -> SweepSpec {
         let run = Preset::named(preset).unwrap().run();
         let (k, overlap, kernel, measure) = Default::default();
-        SweepSpec { run, k, overlap, tile: vec![PerAxis::all(32)], kernel, measure }
+        SweepSpec {
+            run,
+            k,
+            overlap,
+            tile: vec![PerAxis::all(32)],
+            kernel,
+            threads: vec![0],
+            measure,
+        }
     }
 
     fn points(spec: &SweepSpec, best: bool) -> Vec<(usize, usize, f64)> {

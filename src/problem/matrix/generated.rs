@@ -1,6 +1,7 @@
 //! Matrices that come with the program.
 
 use super::csr::{Csr, Entry};
+use super::places::Places;
 use crate::random::random;
 use std::collections::HashMap;
 
@@ -84,6 +85,15 @@ impl Generated {
         match self {
             Self::IceSheet => Some(ICE_NODES),
             Self::Heat1d { .. } | Self::Trefethen { .. } | Self::Graph => None,
+        }
+    }
+
+    /// Where its rows lie, where they have places in a plane.
+    pub fn places(self) -> Option<Places> {
+        match self {
+            Self::IceSheet => Some(Places::Grid(ICE_NODES)),
+            Self::Graph => Some(Places::Points(graph_places().into())),
+            Self::Heat1d { .. } | Self::Trefethen { .. } => None,
         }
     }
 

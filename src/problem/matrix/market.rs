@@ -4,10 +4,12 @@
 use super::csr::{Csr, Entry, MatrixError};
 use crate::files::{self, FileError, reason, write_atomically};
 use crate::grid::memory;
+use flate2::CrcReader;
 use flate2::read::MultiGzDecoder;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 /// What a gzip file begins with.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -85,6 +87,36 @@ pub enum MarketError {
     },
 }
 
+/// The checksum of a file (CRC-32, as in gzip files), with which a run tells that its matrix has changed.
+///
+/// Its text is `crc32:` and eight hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Checksum(u32);
+
+impl fmt::Display for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "crc32:{:08x}", self.0)
+    }
+}
+
+impl From<Checksum> for String {
+    fn from(checksum: Checksum) -> Self {
+        checksum.to_string()
+    }
+}
+
+impl TryFrom<String> for Checksum {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        let digits = text.strip_prefix("crc32:").filter(|digits| digits.len() == 8);
+        let value = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        value.map(Self).ok_or_else(|| {
+            format!("checksum is {text}; it must be crc32: and eight hexadecimal digits")
+        })
+    }
+}
+
 /// How the entries are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EntryField {
@@ -112,30 +144,8 @@ pub fn read_matrix(path: &Path, on_progress: &mut dyn FnMut(f64)) -> Result<Csr,
         if !lines.next()? {
             return Err(lines.truncated(read, promised));
         }
-        let mut words = lines.words();
-        let row = index(words.next(), "row", rows);
-        let column = index(words.next(), "column", rows);
-        let value = match field {
-            EntryField::Pattern => Ok(1.0),
-            EntryField::Number => number(words.next()),
-        };
-        let rest = words.next().map(str::to_owned);
-        let (row, column, value) = match (row, column, value) {
-            (Ok(row), Ok(column), Ok(value)) => (row, column, value),
-            (Err(reason), ..) | (_, Err(reason), _) | (.., Err(reason)) => {
-                return Err(lines.refuse(reason));
-            }
-        };
-        if let Some(rest) = rest {
-            return Err(lines.refuse(format!("there is more than an entry: {rest}")));
-        }
-        if !value.is_finite() {
-            return Err(lines.refuse(format!(
-                "the entry at row {}, column {} is {value}; entries must be finite numbers",
-                row + 1,
-                column + 1
-            )));
-        }
+        let entry = entry(&lines.line, field, rows);
+        let (row, column, value) = entry.map_err(|reason| lines.refuse(reason))?;
         entries.push((row, column, value));
         if is_symmetric && row != column {
             entries.push((column, row, value));
@@ -164,21 +174,35 @@ pub fn read_rows(path: &Path) -> Result<usize, MarketError> {
 /// # Errors
 /// [`MarketError`] with the file, the line, and what is wrong there.
 pub fn read_vector(path: &Path, rows: usize) -> Result<Vec<f64>, MarketError> {
+    read_array(path, [rows, 1])
+}
+
+/// Reads an `array` with that many rows and columns, column after column.
+///
+/// # Errors
+/// [`MarketError`] with the file, the line, and what is wrong there.
+pub fn read_array(path: &Path, size: [usize; 2]) -> Result<Vec<f64>, MarketError> {
     let mut lines = Lines::open(path)?;
     lines.vector_header()?;
-    let [found, columns] = lines.sizes::<2>()?;
-    if [found, columns] != [rows as u64, 1] {
-        return Err(lines.refuse(format!(
-            "the array has {found} rows and {columns} columns; the matrix needs {rows} rows and 1 column"
-        )));
+    let found = lines.sizes::<2>()?;
+    if found != size.map(|count| count as u64) {
+        let text = |[rows, columns]: [u64; 2]| {
+            let s = if columns == 1 { "" } else { "s" };
+            format!("{rows} rows and {columns} column{s}")
+        };
+        let needed = text(size.map(|count| count as u64));
+        return Err(
+            lines.refuse(format!("the array has {}; the matrix needs {needed}", text(found)))
+        );
     }
+    let found = found[0].saturating_mul(found[1]);
     lines.check_memory(found, found.saturating_mul(BYTES_OF_VALUE))?;
     let mut values = Vec::new();
     for read in 0..found {
         if !lines.next()? {
             return Err(lines.truncated(read, found));
         }
-        let value = number(lines.words().next()).map_err(|reason| lines.refuse(reason))?;
+        let value = number(words(&lines.line).next()).map_err(|reason| lines.refuse(reason))?;
         if !value.is_finite() {
             return Err(lines.refuse(format!("value {} is {value}; it must be finite", read + 1)));
         }
@@ -191,6 +215,16 @@ pub fn read_vector(path: &Path, rows: usize) -> Result<Vec<f64>, MarketError> {
 /// Whether a file begins like a Matrix Market file, compressed or not.
 pub fn is_market(path: &Path) -> bool {
     Lines::open(path).is_ok_and(|mut lines| lines.banner().is_ok())
+}
+
+/// The checksum of a file, whatever is in it.
+///
+/// # Errors
+/// The error of the system.
+pub fn checksum(path: &Path) -> io::Result<Checksum> {
+    let mut file = CrcReader::new(files::open(path)?);
+    io::copy(&mut file, &mut io::sink())?;
+    Ok(Checksum(file.crc().sum()))
 }
 
 /// Saves a matrix as a Matrix Market file, every value with all its digits.
@@ -210,19 +244,58 @@ pub fn save_matrix(path: &Path, matrix: &Csr) -> Result<(), FileError> {
     })
 }
 
+/// The entry of a line: its row and its column from 0, and its value.
+fn entry(line: &[u8], field: EntryField, rows: u64) -> Result<Entry, String> {
+    let mut words = words(line);
+    let row = index(words.next(), "row", rows)?;
+    let column = index(words.next(), "column", rows)?;
+    let value = match field {
+        EntryField::Pattern => 1.0,
+        EntryField::Number => number(words.next())?,
+    };
+    if let Some(rest) = words.next() {
+        return Err(format!("there is more than an entry: {}", shown(rest)));
+    }
+    if !value.is_finite() {
+        return Err(format!(
+            "the entry at row {}, column {} is {value}; entries must be finite numbers",
+            row + 1,
+            column + 1
+        ));
+    }
+    Ok((row, column, value))
+}
+
+/// The words of a line. Millions of lines are read: they are not checked for being text.
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
+/// A word in a sentence.
+fn shown(word: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(word)
+}
+
 /// A row or a column from 0, of a number from 1 to `count`.
-fn index(word: Option<&str>, name: &str, count: u64) -> Result<u32, String> {
+fn index(word: Option<&[u8]>, name: &str, count: u64) -> Result<u32, String> {
     let word = word.ok_or_else(|| format!("the {name} is missing"))?;
-    let index: u64 = word.parse().map_err(|_| format!("{name} {word} is not a whole number"))?;
+    let index: u64 = text(word)
+        .and_then(|text| text.parse().ok())
+        .ok_or_else(|| format!("{name} {} is not a whole number", shown(word)))?;
     if (1..=count).contains(&index) {
         return Ok((index - 1) as u32);
     }
     Err(format!("{name} {index} is outside the matrix; it must be 1 to {count}"))
 }
 
-fn number(word: Option<&str>) -> Result<f64, String> {
+fn number(word: Option<&[u8]>) -> Result<f64, String> {
     let word = word.ok_or_else(|| "the value is missing".to_owned())?;
-    f64::from_str(word).map_err(|_| format!("value {word} is not a number"))
+    let value = text(word).and_then(|text| text.parse().ok());
+    value.ok_or_else(|| format!("value {} is not a number", shown(word)))
+}
+
+fn text(word: &[u8]) -> Option<&str> {
+    std::str::from_utf8(word).ok()
 }
 
 /// The lines of a file, one at a time.
@@ -230,7 +303,7 @@ struct Lines {
     path: PathBuf,
     file: Box<dyn BufRead>,
     /// The present line and its number, from 1.
-    line: String,
+    line: Vec<u8>,
     number: u64,
     skipped: u64,
 }
@@ -245,7 +318,7 @@ impl Lines {
         } else {
             Box::new(file)
         };
-        let (path, line) = (path.to_owned(), String::new());
+        let (path, line) = (path.to_owned(), Vec::new());
         Ok(Self { path, file, line, number: 0, skipped: 0 })
     }
 
@@ -262,16 +335,13 @@ impl Lines {
     fn read(&mut self) -> Result<bool, MarketError> {
         self.line.clear();
         self.number += 1;
-        let read = self.file.by_ref().take(LONGEST_LINE).read_line(&mut self.line);
+        let read = self.file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut self.line);
         match read {
             Ok(0) => Ok(false),
-            Ok(length) if length as u64 == LONGEST_LINE && !self.line.ends_with('\n') => {
+            Ok(length) if length as u64 == LONGEST_LINE && !self.line.ends_with(b"\n") => {
                 Err(self.refuse(format!("the line is longer than {LONGEST_LINE} bytes")))
             }
             Ok(_) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                Err(self.refuse("the line is not text"))
-            }
             Err(source) => Err(MarketError::Read { path: self.path.clone(), source }),
         }
     }
@@ -280,7 +350,7 @@ impl Lines {
     fn next(&mut self) -> Result<bool, MarketError> {
         while self.read()? {
             let text = self.line.trim_ascii();
-            if !text.is_empty() && !text.starts_with('%') {
+            if !text.is_empty() && !text.starts_with(b"%") {
                 return Ok(true);
             }
             self.skipped += self.line.len() as u64;
@@ -291,14 +361,16 @@ impl Lines {
         Ok(false)
     }
 
-    fn words(&self) -> std::str::SplitAsciiWhitespace<'_> {
-        self.line.split_ascii_whitespace()
+    /// The words of a line of the header.
+    fn words(&self) -> Result<std::str::SplitAsciiWhitespace<'_>, MarketError> {
+        let text = text(&self.line).ok_or_else(|| self.refuse("the line is not text"))?;
+        Ok(text.split_ascii_whitespace())
     }
 
     /// The words after `%%MatrixMarket matrix`, in lower case.
     fn banner(&mut self) -> Result<Vec<String>, MarketError> {
         self.read()?;
-        let words: Vec<_> = self.words().map(str::to_ascii_lowercase).collect();
+        let words: Vec<_> = self.words()?.map(str::to_ascii_lowercase).collect();
         match words.as_slice() {
             [first, object, rest @ ..] if first == "%%matrixmarket" && object == "matrix" => {
                 Ok(rest.to_vec())
@@ -347,7 +419,7 @@ impl Lines {
         if !self.next()? {
             return Err(self.refuse("the line of sizes is missing"));
         }
-        let sizes: Result<Vec<u64>, _> = self.words().map(str::parse).collect();
+        let sizes: Result<Vec<u64>, _> = self.words()?.map(str::parse).collect();
         let sizes = sizes.ok().and_then(|sizes| <[u64; COUNT]>::try_from(sizes).ok());
         sizes.ok_or_else(|| self.refuse(format!("the line of sizes must be {COUNT} whole numbers")))
     }

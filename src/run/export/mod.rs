@@ -4,7 +4,7 @@ use crate::files::{FileError, write_atomically};
 use crate::grid::{Field, Precision, Shape, Slice};
 use crate::run::history::{CycleValue, Record, reduction};
 use crate::run::modes::{ModeDamping, ModeFactors};
-use crate::run::observe::{CutLine, FieldKind, Frequencies, MODE_NAMES, Picture};
+use crate::run::observe::{CutLine, FieldKind, Frequencies, MODE_NAMES, NO_ROW, Picture, RowMap};
 use crate::run::record::ProbeSeries;
 use crate::run::spec::RunSpec;
 use crate::solver::{AtDistance, Inside, MeanTile, Samples, Solver, Window};
@@ -193,6 +193,23 @@ pub fn mean_tile_table<'a>(header: [&str; 3], mean: &'a MeanTile) -> CsvTable<'a
         [(at % width).to_string(), (at / width).to_string(), sample(*value)]
     };
     CsvTable::new(header, mean.means.iter().enumerate().map(row))
+}
+
+/// A field by the rows of a matrix: of each cell of the picture its place, the row in the matrix's own order and its
+/// value. Cells without a row are left out.
+pub fn row_map_table<'a>(
+    field: &'static str,
+    map: &'a RowMap,
+    order: Option<&'a [u32]>,
+) -> CsvTable<'a> {
+    let cells = map.rows.iter().zip(&map.values).enumerate();
+    let row = move |(at, (row, value)): (usize, (&u32, &f32))| {
+        let own = order.map_or(*row, |order| order[*row as usize]);
+        let [across, down] = [at % map.size[0], at / map.size[0]];
+        [across.to_string(), down.to_string(), own.to_string(), sample(*value)]
+    };
+    let known = cells.filter(|(_, (row, _))| **row != NO_ROW);
+    CsvTable::new(["across", "down", "row", field], known.map(row))
 }
 
 /// The magnitude of a field by distance from the nearest tile border, one row per distance (in large

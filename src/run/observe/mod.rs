@@ -8,6 +8,7 @@ mod field;
 mod frequencies;
 mod observation;
 mod request;
+mod row_map;
 mod space_time;
 mod volume;
 
@@ -18,6 +19,7 @@ pub use field::{FieldKind, Picture};
 pub use frequencies::{Frequencies, FrequencyRequest, MODE_NAMES, MOST_FREQUENCIES};
 pub use observation::{FieldStatistics, Observation};
 pub use request::{MapRequest, ObservationRequest, ProfileRequest, SlicesRequest};
+pub use row_map::{NO_ROW, RowLayout, RowMap};
 pub(super) use space_time::Diagram;
 pub use space_time::LONGEST_KEPT;
 pub use volume::{MOST_VOLUME_SAMPLES, VolumeSamples};

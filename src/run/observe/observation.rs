@@ -6,6 +6,7 @@ use super::experiment::Experiment;
 use super::field::{FieldKind, Picture};
 use super::frequencies::Frequencies;
 use super::request::{ObservationRequest, ProfileRequest, SlicesRequest};
+use super::row_map::RowMap;
 use super::volume::VolumeSamples;
 use crate::grid::{Field, Slice};
 use crate::run::history::Record;
@@ -38,6 +39,8 @@ pub struct Observation {
     pub probes: Vec<([usize; 2], f32)>,
     /// The field mode by mode. `None` while it is not ready, or not requested, and where it has no frequencies.
     pub frequencies: Option<Arc<Frequencies>>,
+    /// The field by the rows of a matrix. `None` while it is not ready, or not requested, and of a grid.
+    pub rows: Option<Arc<RowMap>>,
     /// The share of the residual near tile borders; zero where it was not requested.
     pub edge: EdgeShare,
     /// The field about tile borders. `None` while it is not ready, or not requested.
@@ -136,6 +139,10 @@ impl Experiment {
                 Some(request) => self.frequencies(field, request)?.map(Arc::new),
                 None => None,
             },
+            rows: match request.rows.filter(|_| is_ready) {
+                Some(most) => self.row_map(field, most)?.map(Arc::new),
+                None => None,
+            },
             edge,
             statistics: statistics
                 .map(|statistics| Arc::new(FieldStatistics { field, cycle, statistics })),
@@ -162,6 +169,17 @@ impl Experiment {
         };
         let [xy, xz, yz] = Slice::through(point);
         Ok(Some([on(xy)?, on(xz)?, on(yz)?]))
+    }
+
+    /// A field of the present iterate by the rows of a matrix; `None` of a grid.
+    fn row_map(&self, field: FieldKind, most: [usize; 2]) -> Result<Option<RowMap>, SolverError> {
+        let plan = self.run().plan();
+        if plan.problem.operator.matrix().is_none() {
+            return Ok(None);
+        }
+        let all = Window { most: [usize::MAX, 1], ..Window::shown(&plan.problem.shape, None) };
+        let samples = self.samples(field, &all)?;
+        Ok(Some(RowMap::new(plan, &samples.values, most)))
     }
 
     /// Fields of the present iterate along a line.

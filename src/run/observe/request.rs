@@ -26,6 +26,8 @@ pub struct ObservationRequest {
     pub probes: Vec<[usize; 2]>,
     /// The frequencies of the field.
     pub frequencies: Option<FrequencyRequest>,
+    /// The field by the rows of a matrix, as a picture of at most this many cells across and down.
+    pub rows: Option<[usize; 2]>,
     /// Whether the damping by mode of the run's cycle is measured beside it ([`Plan::damping`](crate::run::Plan::damping)).
     pub damping: bool,
     /// Whether the asymptotic rate of its cycle is found beside it ([`Plan::rate`](crate::run::Plan::rate)).

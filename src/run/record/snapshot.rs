@@ -8,6 +8,7 @@ use crate::run::observe::{
     VolumeSamples,
 };
 use crate::run::plan::Plan;
+use crate::run::times::RunTimes;
 use crate::solver::{Acceleration, Samples, SolverError};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -52,6 +53,8 @@ pub struct Snapshot {
     pub accelerated: Vec<AccelerationCurve>,
     /// ‖r₀‖₂.
     pub start_residual: f64,
+    /// What the run took so far, by stages.
+    pub times: RunTimes,
 }
 
 impl SnapshotRequest {
@@ -80,7 +83,10 @@ impl SnapshotRequest {
 
     /// The most samples across and down that are kept of each snapshot on this grid.
     pub fn size(&self, shape: &Shape) -> [usize; 2] {
-        let ObservationRequest { map, profile, volume, frequencies, .. } = &self.observation;
+        let ObservationRequest { map, profile, volume, frequencies, rows, .. } = &self.observation;
+        if let Some([across, down]) = *rows {
+            return [across.saturating_mul(down).min(shape.points()), 1];
+        }
         if let (&[nx, ny, nz], Some(most)) = (shape.axes(), *volume) {
             let ([across, down, planes], _) = VolumeSamples::size([nx, ny, nz], most);
             return [across, down * planes];
@@ -101,13 +107,14 @@ impl SnapshotRequest {
 
     /// Whether it needs something of single iterates, beside the map.
     pub(super) fn is_of_iterates(&self) -> bool {
-        let ObservationRequest { profile, statistics, inside, whole, frequencies, .. } =
+        let ObservationRequest { profile, statistics, inside, whole, frequencies, rows, .. } =
             &self.observation;
         profile.is_some()
             || *statistics
             || inside.is_some()
             || whole.is_some()
             || frequencies.is_some()
+            || rows.is_some()
     }
 }
 
@@ -144,6 +151,7 @@ impl Snapshot {
                 made.history().records().filter(known).copied().collect()
             }),
             start_residual: run.start_residual(),
+            times: RunTimes::of(run),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::spec::{Measure, SweepSpec};
 use crate::run::command::{Lists, joined, line_of, option};
-use crate::run::spec::MethodName;
+use crate::run::spec::{Backend, MethodName};
 use crate::solver::Kernel;
 
 /// The command line that measures a sweep; outputs are to be added.
@@ -16,7 +16,11 @@ pub fn sweep_command_line(spec: &SweepSpec) -> String {
         tile: joined(&spec.tile, ","),
         kernel: (spec.kernel != [Kernel::AUTO]).then(|| kernels.join(",")),
     };
+    run.method.threads = 0;
     let mut line = line_of("tilescope sweep", &run, &lists);
+    if spec.threads != [0] && run.method.backend != Backend::Cuda {
+        option(&mut line, "threads", &joined(&spec.threads, ","));
+    }
     if spec.measure.len() < Measure::ALL.len() {
         let names: Vec<_> = spec.measure.iter().map(|what| what.name()).collect();
         option(&mut line, "measure", &names.join(","));
@@ -38,12 +42,15 @@ mod tests {
             overlap: vec![PerAxis::all(0), "4x2".parse().unwrap()],
             tile: vec![PerAxis::all(32)],
             kernel: vec![Kernel::AUTO],
+            threads: vec![0],
             measure: Measure::ALL.to_vec(),
         };
         let expected = "tilescope sweep --problem poisson --shape 256x256 --k 4,inf --overlap 0,4x2 \
                         --tile 32 --tol 0.0001";
         assert_eq!(sweep_command_line(&spec), expected);
         spec.measure = vec![Measure::Cycles];
-        assert_eq!(sweep_command_line(&spec), format!("{expected} --measure cycles"));
+        spec.threads = vec![1, 2, 4];
+        let expected = format!("{expected} --threads 1,2,4 --measure cycles");
+        assert_eq!(sweep_command_line(&spec), expected);
     }
 }

@@ -58,6 +58,7 @@ mod tests {
                 overlap: (0..8).map(|o| PerAxis::all(2 * o)).collect(),
                 tile: vec![PerAxis::all(32)],
                 kernel: vec![Kernel::AUTO],
+                threads: vec![0],
                 measure: vec![Measure::Time],
             };
             let reason = |odd: bool| odd.then(|| "it cannot".to_owned());

@@ -170,6 +170,7 @@ fn check_columns(row: &SweepRow, here: &SweepRow) -> Result<(), RowMismatch> {
         ("overlap", row.overlap.to_string(), here.overlap.to_string()),
         ("tile", row.tile.to_string(), here.tile.to_string()),
         ("kernel", row.kernel.clone(), here.kernel.clone()),
+        ("threads", row.threads.to_string(), here.threads.to_string()),
         ("sweeps", shown(row.sweeps), shown(sweeps(row))),
     ] {
         if value != expected {
@@ -197,6 +198,7 @@ mod tests {
             overlap: vec![PerAxis::all(0)],
             tile: vec![PerAxis::all(8)],
             kernel: vec![Kernel::AUTO],
+            threads: vec![0],
             measure: vec![Measure::Cycles],
         };
         let outline = Sweep::new(spec).unwrap().outline().clone();

@@ -6,7 +6,7 @@ use super::predict::CyclePrediction;
 use super::spec::{Measure, Setting, SweepSpec};
 use crate::run::command::command_line;
 use crate::run::spec::Backend;
-use crate::solver::{Kernel, Subiterations};
+use crate::solver::{Kernel, Layout, Subiterations};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::fmt;
 
@@ -47,8 +47,10 @@ pub struct SweepRow {
     pub overlap: PerAxis,
     /// Points of a tile.
     pub tile: PerAxis,
-    /// The kernel that runs, `tiled` on the CPU; the chosen one where none can run.
+    /// The kernel that runs, on the CPU `tiled` or the layout of a matrix; the chosen one where none can run.
     pub kernel: String,
+    /// Threads on the CPU; 0 for one per core.
+    pub threads: usize,
     /// Cycles to the tolerance; `>1000` where the limit of cycles was reached.
     pub cycles: Option<Cycles>,
     /// Sweeps to the tolerance.
@@ -97,12 +99,13 @@ const TILED: &str = "tiled";
 
 impl SweepRow {
     /// The names of the columns: the first line of a table.
-    pub const NAMES: [&'static str; 25] = [
+    pub const NAMES: [&'static str; 26] = [
         "shape",
         "k",
         "overlap",
         "tile",
         "kernel",
+        "threads",
         "cycles",
         "sweeps",
         "seconds",
@@ -142,9 +145,13 @@ impl SweepRow {
             tile: setting.tile,
             kernel: match backend {
                 Backend::Cuda => setting.kernel.name().to_owned(),
+                _ if run.problem.matrix.is_some() => {
+                    Layout::named(setting.kernel).name().to_owned()
+                }
                 _ if run.method.prefers_spectral() => Kernel::SPECTRAL.name().to_owned(),
                 _ => TILED.to_owned(),
             },
+            threads: setting.threads,
             cycles: None,
             sweeps: None,
             seconds: None,

@@ -43,7 +43,7 @@ impl Measure {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepSpec {
     /// The system, where it is solved, and when to stop: cycles are counted to its tolerance, up to its
-    /// limit of cycles. Of its method only precision, back end, threads and devices are used.
+    /// limit of cycles. Of its method only precision, back end and devices are used.
     pub run: RunSpec,
     /// Subiterations of a cycle.
     pub k: Vec<Subiterations>,
@@ -53,6 +53,8 @@ pub struct SweepSpec {
     pub tile: Vec<PerAxis>,
     /// Kernels.
     pub kernel: Vec<Kernel>,
+    /// Threads on the CPU; 0 for one per core.
+    pub threads: Vec<usize>,
     /// The quantities to measure.
     pub measure: Vec<Measure>,
 }
@@ -66,8 +68,10 @@ pub struct Setting {
     pub k: Subiterations,
     /// Points that neighbouring tiles share.
     pub overlap: PerAxis,
-    /// The kernel on a GPU.
+    /// The kernel on a GPU, or the layout of a matrix.
     pub kernel: Kernel,
+    /// Threads on the CPU; 0 for one per core.
+    pub threads: usize,
 }
 
 /// Why a sweep is invalid.
@@ -115,6 +119,7 @@ impl SweepSpec {
         sort(&mut self.k);
         sort(&mut self.overlap);
         sort(&mut self.tile);
+        sort(&mut self.threads);
         sort(&mut self.measure);
         self.kernel.sort_unstable_by_key(|kernel| kernel.name());
         self.kernel.dedup();
@@ -137,6 +142,7 @@ impl SweepSpec {
         let lengths = [
             ("tile", self.tile.len()),
             ("kernel", self.kernel.len()),
+            ("threads", self.threads.len()),
             ("k", self.k.len()),
             ("overlap", self.overlap.len()),
             ("measure", self.measure.len()),
@@ -144,14 +150,14 @@ impl SweepSpec {
         if let Some((name, _)) = lengths.iter().find(|(_, length)| *length == 0) {
             return Err(SweepError::Empty(name));
         }
-        let count = lengths[..4].iter().map(|(_, length)| *length as u128).product();
+        let count = lengths[..5].iter().map(|(_, length)| *length as u128).product();
         if count > MOST_SETTINGS as u128 {
             return Err(SweepError::TooMany(count));
         }
         Ok(count as usize)
     }
 
-    /// All settings: by tile, then kernel, then k, then overlap.
+    /// All settings: by tile, then kernel, then threads, then k, then overlap.
     ///
     /// # Errors
     /// As [`SweepSpec::count`].
@@ -159,9 +165,12 @@ impl SweepSpec {
         let mut settings = Vec::with_capacity(self.count()?);
         for &tile in &self.tile {
             for &kernel in &self.kernel {
-                for &k in &self.k {
-                    let with = |&overlap: &PerAxis| Setting { tile, k, overlap, kernel };
-                    settings.extend(self.overlap.iter().map(with));
+                for &threads in &self.threads {
+                    for &k in &self.k {
+                        let with =
+                            |&overlap: &PerAxis| Setting { tile, k, overlap, kernel, threads };
+                        settings.extend(self.overlap.iter().map(with));
+                    }
                 }
             }
         }
@@ -176,6 +185,7 @@ impl SweepSpec {
         run.method.tile = setting.tile.list();
         run.method.overlap = setting.overlap.list();
         run.method.kernel = setting.kernel;
+        run.method.threads = setting.threads;
         run
     }
 }
@@ -202,16 +212,17 @@ mod tests {
             overlap in sides(),
             tile in sides(),
             kernel in prop::collection::vec(proptest::sample::select(&Kernel::ALL), 0..6),
+            threads in prop::collection::vec(0..9_usize, 0..4),
         ) {
             let measure = vec![Measure::Cycles, Measure::Time];
             let run = RunSpec::default();
-            let spec = SweepSpec { run, k, overlap, tile, kernel, measure };
+            let spec = SweepSpec { run, k, overlap, tile, kernel, threads, measure };
             let mut reversed = spec.clone();
             reversed.k.reverse();
             reversed.overlap.reverse();
             reversed.tile.reverse();
             let (normalized, reversed) = (spec.normalized(), reversed.normalized());
-            let lengths = [normalized.k.len(), normalized.overlap.len(), normalized.tile.len(), normalized.kernel.len()];
+            let lengths = [normalized.k.len(), normalized.overlap.len(), normalized.tile.len(), normalized.kernel.len(), normalized.threads.len()];
             if lengths.contains(&0) {
                 prop_assert!(matches!(normalized.settings(), Err(SweepError::Empty(_))));
                 return Ok(());
@@ -234,6 +245,7 @@ mod tests {
             overlap: sides.clone(),
             tile: sides,
             kernel: vec![Kernel::AUTO],
+            threads: vec![0],
             measure: vec![Measure::Time],
         };
         let said = spec.settings().unwrap_err().to_string();

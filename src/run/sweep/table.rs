@@ -340,6 +340,7 @@ mod tests {
                 overlap: PerAxis::all(overlap),
                 tile: "8x4".parse().unwrap(),
                 kernel: "auto".into(),
+                threads: 3,
                 cycles: cycles.map(|(count, capped)| Cycles { count, capped }),
                 sweeps: cycles.map(|(count, _)| count),
                 seconds,

@@ -209,6 +209,7 @@ mod tests {
             overlap: [0, 2, 4, 8].map(PerAxis::all).to_vec(),
             tile: vec![PerAxis::all(8)],
             kernel: vec![Kernel::AUTO],
+            threads: vec![0],
             measure: vec![Measure::Cycles],
         }
     }

@@ -16,6 +16,7 @@ use crate::run::plan::Plan;
 use crate::run::record::{Snapshot, SnapshotRequest};
 use crate::run::runner::Outcome;
 use crate::run::spec::Backend;
+use crate::run::times::RunTimes;
 use crate::solver::{Acceleration, Method, SolverError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -500,6 +501,7 @@ impl Job {
             device: device.map(|device| device.name.clone()),
             kernel: device.map(|device| device.kernel),
             footprint: device.map(|device| device.footprint),
+            times: RunTimes::of(run),
             slow_f64: self.plan.slow_f64(),
             start_residual: run.start_residual(),
             latest: *run.history().latest(),

@@ -8,6 +8,7 @@ use crate::run::plan::Plan;
 use crate::run::record::{ProbeSeries, Snapshot, SnapshotRequest};
 use crate::run::runner::Outcome;
 use crate::run::spec::RunSpec;
+use crate::run::times::RunTimes;
 use crate::solver::{Acceleration, Footprint, Kernel, Subiterations};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -111,6 +112,8 @@ pub struct Report {
     pub kernel: Option<Kernel>,
     /// The resources of the GPU that the kernel uses.
     pub footprint: Option<Footprint>,
+    /// What the run took so far, by stages.
+    pub times: RunTimes,
     /// How many times as fast that GPU would be in f32, if the run is in f64 and the GPU is made for f32.
     pub slow_f64: Option<u32>,
     /// ‖r₀‖₂.

@@ -27,7 +27,7 @@ pub use messages::{Answer, ExactState, Phase, Report, RequestError, WorkerReques
 use crate::run::host::{Host, LatestSlot};
 use crossbeam_channel::{Receiver, bounded};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 use work_loop::{Channels, WorkLoop};
 
@@ -37,8 +37,13 @@ pub struct Worker {
     answers: Receiver<Answer>,
     /// Whether the worker rests: it makes no cycle and reads no request.
     resting: Arc<AtomicBool>,
+    /// The part of a matrix that is read, in 1/1000; [`NOT_READING`] while none is.
+    reading: Arc<AtomicU32>,
     host: Host,
 }
+
+/// What stands for a matrix that is not being read.
+const NOT_READING: u32 = u32::MAX;
 
 impl Worker {
     /// Starts the thread. `notify` is called after every report, on that thread.
@@ -50,9 +55,25 @@ impl Worker {
         let (answer, answers) = bounded(1);
         let resting = Arc::new(AtomicBool::new(false));
         let channels = Channels { requests: unread, answers: answer, untaken: answers.clone() };
-        let mut work = WorkLoop::new(channels, Arc::clone(&resting), Box::new(notify));
-        let host = Host::start("tilescope-worker", move || work.turn())?;
-        Ok(Self { requests, answers, resting, host })
+        let reading = Arc::new(AtomicU32::new(NOT_READING));
+        let shared = Arc::clone(&reading);
+        let on_read = move |_: &str, part: f64| {
+            shared.store((1000.0 * part) as u32, Ordering::Relaxed);
+        };
+        let mut work = WorkLoop::new(channels, Arc::clone(&resting), Box::new(notify), on_read);
+        let shared = Arc::clone(&reading);
+        let host = Host::start("tilescope-worker", move || {
+            let turn = work.turn();
+            shared.store(NOT_READING, Ordering::Relaxed);
+            turn
+        })?;
+        Ok(Self { requests, answers, resting, reading, host })
+    }
+
+    /// The part of a matrix that is read, 0 to 1; `None` while none is. Never waits.
+    pub fn reading(&self) -> Option<f64> {
+        let part = self.reading.load(Ordering::Relaxed);
+        (part != NOT_READING).then(|| f64::from(part) / 1000.0)
     }
 
     /// Sets what is wanted from now on. Never waits.

@@ -74,12 +74,18 @@ pub(super) struct WorkLoop {
 }
 
 impl WorkLoop {
-    pub fn new(channels: Channels, resting: Arc<AtomicBool>, notify: Box<dyn Fn() + Send>) -> Self {
+    /// A loop without a run. `on_read` is told how far a matrix is read.
+    pub fn new(
+        channels: Channels,
+        resting: Arc<AtomicBool>,
+        notify: Box<dyn Fn() + Send>,
+        on_read: impl FnMut(&str, f64) + Send + 'static,
+    ) -> Self {
         Self {
             channels,
             resting,
             notify,
-            planner: Planner::without_waiting(),
+            planner: Planner::without_waiting().on_read(on_read),
             exact: Exact::default(),
             radius: Radius::default(),
             measuring: Measuring::default(),

@@ -7,6 +7,8 @@ use super::observe::{BAND, Rows, TOGETHER, Values, bands};
 use super::thin_out::{as_shown, thin_out};
 use super::{CpuSolver, Divided};
 use crate::grid::Real;
+use crate::problem::Operator;
+use crate::problem::matrix::steps_to_border;
 use crate::solver::statistics::{Sorting, Tally};
 use crate::solver::{FieldObservation, FieldRequest, Samples, SolverError, Window};
 use std::ops::Range;
@@ -77,7 +79,12 @@ impl<R: Real> CpuSolver<R> {
             Divided::Grid(_) => Borders::new(tiling, &shape),
             Divided::Matrix(system) => Borders::of_blocks(tiling, system),
         });
-        let sorting = sorted.map(|tiling| Sorting::new(&shape, tiling));
+        let sorting = sorted.map(|tiling| match &self.problem.operator {
+            Operator::Csr(matrix) => {
+                Sorting::of_rows(&shape, tiling, &steps_to_border(matrix, tiling.x()))
+            }
+            Operator::Stencil(_) | Operator::PerPoint(_) => Sorting::new(&shape, tiling),
+        });
         self.with_values(quantity, |values| {
             Pass { solver: self, values, columns, rows, window, borders, sorting }.make()
         })

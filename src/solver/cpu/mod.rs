@@ -29,7 +29,7 @@ pub use working::{system_bytes, working_bytes};
 
 use super::{
     Advance, Batch, CycleNorms, Describe, DeviceInfo, FieldObservation, FieldRequest, Kernel,
-    Method, NormRequest, Norms, Observe, Quantity, Solver, SolverError, Traffic,
+    Method, NormRequest, Norms, Observe, Quantity, SetUpTimes, Solver, SolverError, Traffic,
 };
 use crate::clock::Instant;
 use crate::grid::memory::{self, NoRoom};
@@ -86,6 +86,7 @@ pub struct CpuSolver<R> {
     omega: f64,
     level: Level,
     team: Team,
+    set_up: SetUpTimes,
 }
 
 /// Sets up a solver on the CPU.
@@ -299,9 +300,13 @@ impl<R: Real> CpuSolver<R> {
             .saturating_add(system_bytes(problem, R::PRECISION));
         let arrays = ARRAYS + problem.operator.row_arrays(&problem.shape);
         memory::check_with(&problem.shape, arrays, R::PRECISION, beside)?;
+        let begin = Instant::now();
         let system = Divided::new(problem);
+        let divided = begin.elapsed().as_secs_f64();
         let level = level.min(Level::best());
-        Ok(Self::at_start(Arc::clone(problem), system, &method, layout, level, team)?)
+        let mut solver = Self::at_start(Arc::clone(problem), system, &method, layout, level, team)?;
+        solver.set_up.reorganise += divided;
+        Ok(solver)
     }
 
     fn at_start(
@@ -314,11 +319,24 @@ impl<R: Real> CpuSolver<R> {
     ) -> Result<Self, NoRoom> {
         let current = problem.initial_iterate();
         let omega = method.omega();
+        let begin = Instant::now();
         let method = Cycle::new(&problem, &system, method, layout)?;
+        let set_up = SetUpTimes { reorganise: begin.elapsed().as_secs_f64(), upload: 0.0 };
         let previous = current.clone();
         let exact = None;
-        let mut solver =
-            Self { problem, system, layout, current, previous, exact, method, omega, level, team };
+        let mut solver = Self {
+            problem,
+            system,
+            layout,
+            current,
+            previous,
+            exact,
+            method,
+            omega,
+            level,
+            team,
+            set_up,
+        };
         solver.hand_out();
         Ok(solver)
     }
@@ -599,6 +617,10 @@ impl<R: Real> Describe for CpuSolver<R> {
 
     fn free_norms(&self) -> NormRequest {
         if self.has_free_norms() { NormRequest::ALL } else { NormRequest::NONE }
+    }
+
+    fn set_up_times(&self) -> SetUpTimes {
+        self.set_up
     }
 
     fn traffic(&self) -> Option<Traffic> {

@@ -10,12 +10,13 @@ use super::device::Device;
 use super::gpu::Gpu;
 use super::graph_batch::{Cycles, GraphBatch, Iterates, Others, Parts};
 use super::host::{Host, Iterate};
+use crate::clock::Instant;
 use crate::grid::{Field, Precision, Shape};
 use crate::problem::{Csr, Problem};
 use crate::solver::cpu::{CpuSolver, Level, MatrixSystem};
 use crate::solver::{
     Advance, Batch, Describe, DeviceInfo, FieldObservation, FieldRequest, Kernel, Method,
-    NormRequest, Norms, Observe, Quantity, Solver, SolverError,
+    NormRequest, Norms, Observe, Quantity, SetUpTimes, Solver, SolverError,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DriverError};
 use std::cell::Ref;
@@ -38,6 +39,8 @@ struct DeviceMatrix<R> {
     system: Arc<MatrixSystem<R>>,
     g: CudaSlice<R>,
     diagonal: CudaSlice<f64>,
+    /// Seconds that these took.
+    set_up: SetUpTimes,
 }
 
 /// A solver of a sparse matrix on one NVIDIA GPU. Its iterates are those of the CPU to the last bit, whichever
@@ -92,13 +95,16 @@ impl<R: DeviceReal> MatrixSolver<R> {
         let host = CpuSolver::new(problem, Method::Classic, Level::best(), 0)?;
         let system = Arc::clone(host.matrix().ok_or(SolverError::Operator("a grid"))?);
         let stream = gpu.stream()?;
+        let begin = Instant::now();
         let call = || -> Result<_, DriverError> {
             let copied = (stream.clone_htod(&system.g)?, stream.clone_htod(&system.diagonal)?);
             stream.synchronize()?;
             Ok(copied)
         };
         let (g, diagonal) = gpu.check(call())?;
-        let matrix = DeviceMatrix { gpu, matrix: Arc::clone(matrix), system, g, diagonal };
+        let upload = begin.elapsed().as_secs_f64();
+        let set_up = SetUpTimes { upload, ..host.set_up_times() };
+        let matrix = DeviceMatrix { gpu, matrix: Arc::clone(matrix), system, g, diagonal, set_up };
         Self::at_start(Arc::clone(problem), matrix.into(), stream, host, None, method, kernel)
     }
 
@@ -274,6 +280,14 @@ impl<R: DeviceReal> Describe for MatrixSolver<R> {
 
     fn device(&self) -> Option<&DeviceInfo> {
         Some(&self.device)
+    }
+
+    fn set_up_times(&self) -> SetUpTimes {
+        let (lists, numbers) = (self.kernel.set_up_times(), self.matrix.set_up);
+        SetUpTimes {
+            reorganise: lists.reorganise + numbers.reorganise,
+            upload: lists.upload + numbers.upload,
+        }
     }
 }
 

@@ -4,8 +4,10 @@ use super::super::machine::Machine;
 use super::super::output::Formats;
 use super::super::table::{Table, csv, known, percent};
 use super::Row;
+use super::matrices::{MatrixRow, table};
 use crate::picture::{digits, grouped};
-use crate::run::papers::PublishedExperiment;
+use crate::run::flagg;
+use crate::run::papers::{Group, PublishedExperiment};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -19,6 +21,8 @@ pub(super) struct Record {
     repeats: u32,
     #[serde(skip)]
     rows: Vec<Row>,
+    /// The runs of the paper on sparse matrices.
+    matrices: Vec<MatrixRow>,
 }
 
 /// A row of the CSV and JSON formats. What was published alone has no measured values.
@@ -47,7 +51,12 @@ struct Line {
 
 impl Record {
     pub fn new(machine: Machine, quick: bool, shrink: u32, repeats: u32, rows: Vec<Row>) -> Self {
-        Self { machine, quick, shrink, repeats, rows }
+        Self { machine, quick, shrink, repeats, rows, matrices: Vec::new() }
+    }
+
+    /// The same with the runs of the paper on sparse matrices.
+    pub fn with_matrices(self, matrices: Vec<MatrixRow>) -> Self {
+        Self { matrices, ..self }
     }
 
     fn lines(&self) -> impl Iterator<Item = Line> {
@@ -131,6 +140,12 @@ impl Record {
         Table::of(lines)
     }
 
+    /// The tables that have rows.
+    fn tables(&self) -> impl Iterator<Item = Table> {
+        let grids = (!self.rows.is_empty()).then(|| self.table());
+        grids.into_iter().chain((!self.matrices.is_empty()).then(|| table(&self.matrices)))
+    }
+
     /// What a reader must know to compare the figures.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -140,8 +155,18 @@ impl Record {
                 self.shrink
             ));
         }
-        if self.quick {
+        if self.quick && !self.rows.is_empty() {
             notes.push("Quick: the time of a cycle, measured over a few, times the number of cycles of the whole run as counted by this program (the papers give none).".to_owned());
+        }
+        if !self.matrices.is_empty() {
+            notes.push(format!(
+                "Matrices: whole runs, from reading the file to saving x; of {} samples the one of median time.",
+                self.repeats
+            ));
+            notes.extend([Group::Matrices.differs(), flagg::EXPLAINED].map(str::to_owned));
+        }
+        if self.rows.is_empty() {
+            return notes;
         }
         notes.push(format!(
             "Times are medians of {} samples after a warm-up, by the solver's own clock (on a GPU by its events); ± is half the range of the samples. As published, times of Islam & Wang include the transfers but no norms, those of the article the norms of every cycle but no transfers. × is the speedup over the first row of the same problem.",
@@ -164,7 +189,10 @@ const HEADING: &str = "The experiments of the papers, repeated";
 
 impl Formats for Record {
     fn text(&self) -> String {
-        let mut text = format!("{HEADING}\n{}\n\n{}", self.machine.line(), self.table().text());
+        let mut text = format!("{HEADING}\n{}\n", self.machine.line());
+        for table in self.tables() {
+            _ = write!(text, "\n{}", table.text());
+        }
         for note in self.notes() {
             _ = write!(text, "\n{note}\n");
         }
@@ -174,7 +202,9 @@ impl Formats for Record {
     fn markdown(&self) -> String {
         let machine = &self.machine;
         let mut text = format!("# {HEADING}\n\n{}\n\n`{}`\n", machine.line(), machine.command);
-        _ = write!(text, "\n{}", self.table().markdown());
+        for table in self.tables() {
+            _ = write!(text, "\n{}", table.markdown());
+        }
         for note in self.notes() {
             _ = write!(text, "\n{note}\n");
         }
@@ -182,7 +212,8 @@ impl Formats for Record {
     }
 
     fn csv(&self) -> anyhow::Result<String> {
-        csv(self.lines())
+        // One kind of rows: those of grids, unless there are those of matrices alone.
+        if self.rows.is_empty() { csv(self.matrices.iter()) } else { csv(self.lines()) }
     }
 
     fn json(&self) -> anyhow::Result<String> {

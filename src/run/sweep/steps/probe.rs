@@ -24,7 +24,9 @@ pub(in crate::run) struct Probe {
 
 impl Probe {
     pub fn new(outline: &SweepOutline) -> Self {
-        let SweepSpec { tile, kernel, .. } = &outline.spec;
+        let SweepSpec { tile, kernel, threads, .. } = &outline.spec;
+        // One set of constants would have to serve all numbers of threads.
+        let tile = if threads.len() > 1 { &[][..] } else { tile };
         let groups = tile.iter().flat_map(|tile| kernel.iter().map(|kernel| (*tile, *kernel)));
         let groups: VecDeque<_> = groups.collect();
         let settings = groups.front().map_or_else(VecDeque::new, |(tile, kernel)| {

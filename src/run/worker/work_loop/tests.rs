@@ -40,7 +40,7 @@ fn idle() -> Bench {
     let (requests, unread) = bounded(1);
     let (send, answers) = bounded(1);
     let channels = Channels { requests: unread, answers: send, untaken: answers.clone() };
-    let mut work = WorkLoop::new(channels, Arc::default(), Box::new(|| {}));
+    let mut work = WorkLoop::new(channels, Arc::default(), Box::new(|| {}), |_, _| {});
     // However busy the machine is, no run is late.
     work.longest_catch_up = Duration::MAX;
     Bench { work, requests, answers }

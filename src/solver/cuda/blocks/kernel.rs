@@ -2,6 +2,7 @@
 
 use super::lists::{Entries, Lengths, Lists, RowBlock};
 use super::{Cut, GROUP};
+use crate::clock::Instant;
 use crate::grid::{Real, memory};
 use crate::problem::Csr;
 use crate::solver::cpu::MatrixSystem;
@@ -10,7 +11,7 @@ use crate::solver::cuda::cycle_kernel::{Launch, Step, operations_per_second};
 use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::graph_batch::Others;
 use crate::solver::cuda::ptx::{File, Form};
-use crate::solver::{Footprint, Kernel, Method, SolverError};
+use crate::solver::{Footprint, Kernel, Method, SetUpTimes, SolverError};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, PushKernelArg};
 use std::mem::offset_of;
 use std::sync::Arc;
@@ -84,6 +85,7 @@ pub(in crate::solver::cuda) struct BlocksKernel<R> {
     launch: Launch,
     kernel: Kernel,
     parts: usize,
+    set_up: SetUpTimes,
     /// Those of a cycle, without what differs from cycle to cycle.
     arguments: BlocksArguments,
     _blocks: CudaSlice<RowBlock>,
@@ -116,6 +118,7 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
         method: &Method,
         chosen: Kernel,
     ) -> Result<Self, SolverError> {
+        let begin = Instant::now();
         let cut = Cut::new(matrix, method, chosen, R::PRECISION, gpu.most_shared)
             .map_err(|refused| refused.error(chosen))?;
         let split = cut.kernel.split;
@@ -127,6 +130,8 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
             return Err(SolverError::BlocksMemory { needed, available });
         }
         let lists = Lists::new(system, &cut.blocks, split, &lengths);
+        let reorganise = begin.elapsed().as_secs_f64();
+        let begin = Instant::now();
         let call = || -> Result<_, DriverError> {
             let blocks = stream.clone_htod(&lists.blocks)?;
             let rows = match lists.rows.is_empty() {
@@ -139,6 +144,7 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
             Ok((blocks, rows, outside, inside))
         };
         let (blocks, rows, outside, inside) = gpu.check(call())?;
+        let set_up = SetUpTimes { reorganise, upload: begin.elapsed().as_secs_f64() };
         let function =
             gpu.function(File::Blocks, R::PRECISION, Form::Matrix, cut.kernel.function)?;
         let operations = system.columns.len() as f64 / system.rows() as f64;
@@ -166,6 +172,7 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
             launch,
             kernel: Kernel::named(cut.name),
             parts: count,
+            set_up,
             arguments,
             _blocks: blocks,
             _rows: rows,
@@ -177,6 +184,11 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
     /// In how many parts the norms of a cycle come.
     pub fn parts(&self) -> usize {
         self.parts
+    }
+
+    /// Seconds that the lists took.
+    pub fn set_up_times(&self) -> SetUpTimes {
+        self.set_up
     }
 
     /// The row of the table of kernels.

@@ -1,6 +1,10 @@
-//! The entries of a sparse matrix: dynamic ones inside the blocks of rows, static ones outside.
+//! The entries of a sparse matrix: dynamic ones inside the blocks of rows, static ones outside. Block borders are dragged,
+//! and a row is taken apart.
+
+mod dissection;
 
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
+use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::theme;
@@ -9,11 +13,13 @@ use crate::grid::{AxisTiling, Need};
 use crate::picture::{
     FigureKind, SMALLEST_BLOCK, SpyCells, Theme, counted, entry_colours, grouped, number,
 };
-use crate::problem::matrix::{BlockEntries, Csr};
-use crate::run::ProblemKind;
+use crate::problem::matrix::{BlockEntries, Csr, Ordering};
+use crate::run::{ProblemKind, RunSpec};
+use dissection::Dissection;
 use eframe::egui::{
-    self, Color32, ColorImage, Id, Label, Pos2, Rect, RichText, Sense, Stroke, StrokeKind,
-    TextureHandle, TextureOptions, Ui, UiBuilder, Vec2, emath::RectTransform, pos2, vec2,
+    self, Color32, ColorImage, CursorIcon, Id, Label, Pos2, Rect, RichText, Sense, Stroke,
+    StrokeKind, TextureHandle, TextureOptions, Ui, UiBuilder, Vec2, emath::RectTransform, pos2,
+    vec2,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,8 +27,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Height of the text under the picture.
 const LINES_ROOM: f32 = 52.0;
 
-/// Entries of a row that are listed.
-const MOST_LISTED: usize = 12;
+/// How near the pointer grabs a block border, in points.
+const GRAB: f32 = 5.0;
+
+/// The step of block sizes while a border is dragged, but in the order of square tiles.
+const STEP: usize = 8;
 
 /// The entries of a sparse matrix.
 pub struct SpyPane;
@@ -77,8 +86,38 @@ impl PaneType for SpyPane {
             Arc::clone(data.get_temp_mut_or_default::<Arc<Mutex<SpyPicture>>>(id))
         });
         let mut picture = picture.lock().unwrap_or_else(PoisonError::into_inner);
-        picture.ui(ui, matrix, plan.tiling.x());
+        let dragged = picture.ui(ui, matrix, plan.tiling.x());
+        let mut spec = RunSpec::clone(&context.session.spec);
+        if let Some(BorderDrag { begins, rows }) = dragged {
+            if begins {
+                context.commands.push(Command::BeginDrag);
+            }
+            spec.method.tile = vec![block_size(&spec, rows)];
+            if spec != *context.session.spec {
+                context.commands.push(Command::Change(spec));
+            }
+        }
     }
+}
+
+/// A block border that is dragged.
+struct BorderDrag {
+    /// Whether the drag has just begun.
+    begins: bool,
+    /// The rows that a block then has.
+    rows: f32,
+}
+
+/// The rows of a block that a drag stops at: square numbers in the order of tiles.
+fn block_size(spec: &RunSpec, rows: f32) -> usize {
+    let matrix = spec.problem.matrix.as_ref();
+    let most = spec.problem.shape.first().copied().unwrap_or(1);
+    if matrix.is_some_and(|matrix| matrix.ordering == Ordering::Tiles) {
+        let side = rows.max(1.0).sqrt().round() as usize;
+        return side.min(most.isqrt()).max(1).pow(2);
+    }
+    let rows = (rows.max(0.0).round() as usize).min(most);
+    (rows / STEP * STEP).max(1)
 }
 
 /// What a texture shows: a matrix, by its address, its blocks, columns and rows, the most cells, and the theme.
@@ -91,15 +130,20 @@ struct SpyPicture {
     texture: Option<TextureHandle>,
     cells: SpyCells,
     shown: Option<ShownMatrix>,
-    /// The row whose entries are listed.
-    row: Option<usize>,
+    /// The row that is taken apart.
+    row: Option<Dissection>,
+    /// The block whose end is dragged.
+    dragged: Option<usize>,
 }
 
 impl SpyPicture {
-    fn ui(&mut self, ui: &mut Ui, matrix: &Arc<Csr>, blocks: &AxisTiling) {
+    /// Draws it, and returns where a block border is dragged to.
+    fn ui(&mut self, ui: &mut Ui, matrix: &Arc<Csr>, blocks: &AxisTiling) -> Option<BorderDrag> {
         let n = matrix.rows();
+        self.row.take_if(|of| of.row >= n);
         let room = ui.available_rect_before_wrap();
-        let area = Rect::from_min_max(room.min, room.max - vec2(0.0, LINES_ROOM));
+        let below = if self.row.is_some() { dissection::HEIGHT } else { LINES_ROOM };
+        let area = Rect::from_min_max(room.min, room.max - vec2(0.0, below));
         let response = ui.allocate_rect(area, Sense::click_and_drag());
         let about = "Entries of the matrix";
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, about));
@@ -124,21 +168,60 @@ impl SpyPicture {
         }
         self.draw_blocks(&painter, ui, blocks, &to_screen, rows);
         painter.rect_stroke(whole, 0.0, ui.visuals().window_stroke, StrokeKind::Outside);
+        let drag = self.drag_border(ui, area, blocks, &to_screen, rows);
         let at = response.hover_pos().map(|at| to_screen.inverse().transform_pos(at));
         let inside = |at: &Pos2| at.x >= 0.0 && at.y >= 0.0 && at.x < n as f32 && at.y < n as f32;
         let hover = at.filter(inside).map(|at| [at.x as usize, at.y as usize]);
         if response.clicked() {
-            self.row = hover.map(|[_, row]| row);
+            self.row = hover.map(|[_, row]| Dissection::of(row));
         }
-        self.row.take_if(|row| *row >= n);
         let lines = Rect::from_min_max(pos2(room.left(), area.bottom() + 4.0), room.max);
         let mut ui = ui.new_child(UiBuilder::new().max_rect(lines));
-        let text = match (hover, self.row) {
-            (Some(at), None) => self.cell_text(matrix, blocks, at, &parts),
-            (_, Some(row)) => row_text(matrix, blocks, row),
-            (None, None) => return legend(&mut ui, matrix, blocks),
+        match (hover, self.row) {
+            (_, Some(row)) => self.row = row.ui(&mut ui, matrix, blocks),
+            (Some(at), None) => {
+                let text = self.cell_text(matrix, blocks, at, &parts);
+                ui.add(Label::new(RichText::new(text).small()).wrap());
+            }
+            (None, None) => legend(&mut ui, matrix, blocks),
+        }
+        drag
+    }
+
+    /// Lets the pointer drag the end of a visible block: the block that ends at it keeps its number, and all blocks grow
+    /// or shrink alike.
+    fn drag_border(
+        &mut self,
+        ui: &Ui,
+        area: Rect,
+        blocks: &AxisTiling,
+        to_screen: &RectTransform,
+        rows: &Range<usize>,
+    ) -> Option<BorderDrag> {
+        let pointer = ui.input(|input| input.pointer.hover_pos());
+        if self.dragged.is_none() {
+            let at = pointer.filter(|at| area.contains(*at))?;
+            self.dragged = border_at(blocks, to_screen, rows, at);
+        }
+        let block = self.dragged?;
+        let grip =
+            Rect::from_center_size(pointer.unwrap_or(area.center()), Vec2::splat(2.0 * GRAB));
+        let response = ui.interact(grip, Id::unique(("block border", ID.0)), Sense::drag());
+        let response = response.on_hover_cursor(CursorIcon::ResizeNwSe);
+        response.widget_info(|| {
+            egui::WidgetInfo::labeled(
+                egui::Role::Image,
+                true,
+                "Block border: drag to resize blocks",
+            )
+        });
+        let Some(at) = response.interact_pointer_pos().filter(|_| response.dragged()) else {
+            self.dragged = None;
+            return None;
         };
-        ui.add(Label::new(RichText::new(text).small()).wrap());
+        let at = to_screen.inverse().transform_pos(at);
+        let rows = at.x.max(at.y) / (block + 1) as f32;
+        Some(BorderDrag { begins: response.drag_started(), rows })
     }
 
     /// Outlines the visible blocks, and marks the row whose entries are listed.
@@ -164,8 +247,8 @@ impl SpyPicture {
                 painter.rect_stroke(rect, 0.0, stroke, StrokeKind::Middle);
             }
         }
-        if let Some(row) = self.row {
-            let y = to_screen.transform_pos(pos2(0.0, row as f32 + 0.5)).y;
+        if let Some(of) = self.row {
+            let y = to_screen.transform_pos(pos2(0.0, of.row as f32 + 0.5)).y;
             let stroke = Stroke::new(1.0, ui.visuals().text_color());
             painter.hline(to_screen.to().x_range(), y, stroke);
         }
@@ -221,11 +304,33 @@ impl SpyPicture {
         let BlockEntries { inside, outside } =
             self.cells.cells.get(index).copied().unwrap_or_default();
         format!(
-            "{place}: {} dynamic and {} static here. Scroll to zoom; click to list the entries of the row.",
+            "{place}: {} dynamic and {} static here. Scroll to zoom; click to take the row apart.",
             grouped(inside as u64),
             grouped(outside as u64),
         )
     }
+}
+
+/// The block whose end is near a place on the screen, but for the last: an edge of its square or of the next.
+fn border_at(
+    blocks: &AxisTiling,
+    to_screen: &RectTransform,
+    rows: &Range<usize>,
+    at: Pos2,
+) -> Option<usize> {
+    if rows.is_empty() || blocks.tile() as f32 * to_screen.scale().y < SMALLEST_BLOCK as f32 {
+        return None;
+    }
+    let first = blocks.owner(rows.start).saturating_sub(1);
+    (first..=blocks.owner(rows.end - 1)).filter(|block| block + 1 < blocks.count()).find(|block| {
+        let (own, next) = (blocks.owned(*block), blocks.owned(block + 1));
+        let [start, end, last] = [own.start, own.end, next.end]
+            .map(|row| to_screen.transform_pos(pos2(row as f32, row as f32)));
+        let is_on = |along: f32, across: f32, [from, line, to]: [f32; 3]| {
+            (across - line).abs() <= GRAB && (from..=to).contains(&along)
+        };
+        is_on(at.x, at.y, [start.x, end.y, last.x]) || is_on(at.y, at.x, [start.y, end.x, last.y])
+    })
 }
 
 /// What an entry is.
@@ -235,33 +340,6 @@ fn kind(blocks: &AxisTiling, row: usize, column: usize) -> &'static str {
         (_, true) => "dynamic",
         (_, false) => "static",
     }
-}
-
-/// The entries of a row: the static ones, whose columns keep their values during a cycle, and the dynamic ones.
-fn row_text(matrix: &Csr, blocks: &AxisTiling, row: usize) -> String {
-    let block = blocks.owner(row);
-    let start = blocks.owned(block).start;
-    let list = |is_inside: bool| {
-        let entries = matrix.off_diagonal(row).map(|(column, value)| (column as usize, value));
-        let entries: Vec<_> =
-            entries.filter(|(column, _)| (blocks.owner(*column) == block) == is_inside).collect();
-        let texts = entries.iter().take(MOST_LISTED).map(|(column, value)| {
-            let index = if is_inside { column - start } else { *column };
-            format!("{}: {}", grouped(index as u64), number(*value))
-        });
-        let mut text = texts.collect::<Vec<_>>().join(", ");
-        if entries.len() > MOST_LISTED {
-            text.push_str(", …");
-        }
-        (entries.len(), if text.is_empty() { "none".to_owned() } else { text })
-    };
-    let [(inside, dynamic), (outside, fixed)] = [list(true), list(false)];
-    format!(
-        "Row {} of block {}, diagonal {}. {inside} dynamic, by their index in the block: {dynamic}. {outside} static, by column: {fixed}.",
-        grouped(row as u64),
-        grouped(block as u64),
-        number(matrix.diagonal(row)),
-    )
 }
 
 /// The colours, and what they stand for.

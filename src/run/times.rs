@@ -1,0 +1,48 @@
+//! What a run takes, stage by stage, as in the paper on sparse matrices (Flagg, Monk, Zhu and Segee, section 5).
+
+use super::runner::Run;
+
+/// Seconds of the stages of a run. Set-up consists of all but the cycles; of a grid it is not measured apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunTimes {
+    /// To read the matrix, or to generate it.
+    pub read: f64,
+    /// To put its rows in order.
+    pub order: f64,
+    /// To put the entries of its blocks into the lists of the kernel.
+    pub reorganise: f64,
+    /// To copy them to a GPU.
+    pub upload: f64,
+    /// Of the cycles, by the solver's own clock.
+    pub processing: f64,
+}
+
+impl RunTimes {
+    /// Of a run so far.
+    pub fn of(run: &Run) -> Self {
+        let (plan, solver) = (run.plan().times, run.solver().set_up_times());
+        Self {
+            read: plan.read,
+            order: plan.order,
+            reorganise: solver.reorganise,
+            upload: solver.upload,
+            processing: run.seconds(),
+        }
+    }
+
+    /// All stages in their order, by name.
+    pub fn stages(&self) -> [(&'static str, f64); 5] {
+        [
+            ("read", self.read),
+            ("order", self.order),
+            ("reorganise", self.reorganise),
+            ("upload", self.upload),
+            ("processing", self.processing),
+        ]
+    }
+
+    /// All but the cycles.
+    pub fn set_up(&self) -> f64 {
+        self.read + self.order + self.reorganise + self.upload
+    }
+}
