@@ -8,6 +8,7 @@ use crate::run::{
     FieldKind, MapRequest, Monitor, ObservationRequest, Planner, Record, RecordedCycles, Snapshot,
     SnapshotRequest, Stage, record_run,
 };
+use crate::solver::Acceleration;
 use std::sync::atomic::AtomicBool;
 
 /// The outcome of a claim.
@@ -149,6 +150,7 @@ impl Made {
         let request = SnapshotRequest {
             observation,
             classic: needs.reference.then_some(u64::MAX),
+            accelerated: [needs.accelerations.then_some(u64::MAX); Acceleration::ALL.len()],
             error: needs.error,
             ..SnapshotRequest::default()
         };

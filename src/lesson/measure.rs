@@ -6,8 +6,10 @@ use crate::grid::memory::human;
 use crate::picture::{grouped, percent, rounded, seconds};
 use crate::problem::SpectralRadius;
 use crate::problem::matrix::BlockEntries;
-use crate::run::{FieldKind, Observation, Plan, Record, Reductions, Report, Snapshot};
-use crate::solver::{Devices, Exchange, Method};
+use crate::run::{
+    AccelerationCurve, FieldKind, Observation, Plan, Record, Reductions, Report, Snapshot,
+};
+use crate::solver::{Acceleration, Devices, Exchange, Method};
 use std::fmt;
 
 /// What is known of an iterate and of its run.
@@ -27,6 +29,8 @@ pub struct Evidence<'a> {
     pub curve: &'a [Record],
     /// The norms of Jacobi's iteration on the same system, as far as it is made.
     pub reference: &'a [Record],
+    /// Those of its accelerations.
+    pub accelerated: &'a [AccelerationCurve],
 }
 
 impl<'a> Evidence<'a> {
@@ -40,6 +44,7 @@ impl<'a> Evidence<'a> {
             start_residual: report.start_residual,
             curve: &report.curve,
             reference: &report.reference,
+            accelerated: &report.accelerated,
         }
     }
 
@@ -53,6 +58,7 @@ impl<'a> Evidence<'a> {
             start_residual: snapshot.start_residual,
             curve: snapshot.history.as_slice(),
             reference: &snapshot.reference,
+            accelerated: &snapshot.accelerated,
         }
     }
 
@@ -66,9 +72,20 @@ impl<'a> Evidence<'a> {
 
     /// Sweeps of Jacobi's iteration to an equally small residual.
     fn sweeps_of_jacobi(&self) -> Option<f64> {
+        self.sweeps_to(self.reference)
+    }
+
+    /// The same of one of its accelerations.
+    fn sweeps_of(&self, acceleration: Acceleration) -> Option<f64> {
+        let mut curves = self.accelerated.iter();
+        self.sweeps_to(&curves.find(|curve| curve.acceleration == acceleration)?.records)
+    }
+
+    /// Sweeps of a reference, of which these are the norms, to an equally small residual.
+    fn sweeps_to(&self, records: &[Record]) -> Option<f64> {
         // Both runs stop at the first iterate that meets the tolerance, not at equal residuals.
         let goal = self.reduction()?.max(self.plan.stop.tolerance.unwrap_or(0.0));
-        let (problem, records) = (&self.plan.spec.problem, self.reference);
+        let problem = &self.plan.spec.problem;
         let jacobi = Reductions { problem, records, start_residual: self.start_residual };
         jacobi.iter().find(|(_, reached)| *reached <= goal).map(|(record, _)| record.cycle as f64)
     }
@@ -108,6 +125,8 @@ impl<'a> Evidence<'a> {
 pub struct Needs {
     /// Jacobi's iteration on the same system.
     pub reference: bool,
+    /// Its accelerations.
+    pub accelerations: bool,
     /// The exact solution.
     pub error: bool,
     /// The map of the staleness.
@@ -120,13 +139,15 @@ impl Needs {
     pub fn or(self, other: Self) -> Self {
         Self {
             reference: self.reference || other.reference,
+            accelerations: self.accelerations || other.accelerations,
             error: self.error || other.error,
             staleness: self.staleness || other.staleness,
         }
     }
 }
 
-const NOTHING: Needs = Needs { reference: false, error: false, staleness: false };
+const NOTHING: Needs =
+    Needs { reference: false, accelerations: false, error: false, staleness: false };
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -306,6 +327,22 @@ impl Measure {
             needs: Needs { reference: true, ..NOTHING },
             format: Format::Count,
             value: |it| it.sweeps_of_jacobi(),
+        },
+        Self {
+            name: "chebyshev_sweeps",
+            label: "sweeps with Chebyshev's acceleration",
+            about: "Sweeps of Jacobi's iteration, accelerated by Chebyshev's polynomials, to an equally small residual.",
+            needs: Needs { accelerations: true, ..NOTHING },
+            format: Format::Count,
+            value: |it| it.sweeps_of(Acceleration::Chebyshev),
+        },
+        Self {
+            name: "cg_sweeps",
+            label: "sweeps of conjugate gradients",
+            about: "Products with the matrix that conjugate gradients take to an equally small residual.",
+            needs: Needs { accelerations: true, ..NOTHING },
+            format: Format::Count,
+            value: |it| it.sweeps_of(Acceleration::ConjugateGradients),
         },
         Self {
             name: "sweep_ratio",

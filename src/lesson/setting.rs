@@ -7,7 +7,9 @@
 use super::error::Fault;
 use crate::picture::{FigureKind, Norm, Over, Range, ScaleKind};
 use crate::run::{CutLine, FieldKind, Plan, Planner, Preset, ProblemKind, RunSpec};
+use crate::solver::Acceleration;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use toml::{Table, Value};
 
 /// Where a run is shown.
@@ -109,6 +111,8 @@ pub struct Show {
     pub borders: bool,
     /// Whether the asymptotic rate of the run is drawn beside its convergence curve.
     pub asymptotic_rate: bool,
+    /// The accelerations of Jacobi's iteration that are drawn there, too.
+    pub references: BTreeSet<Acceleration>,
 }
 
 /// What a step shows.
@@ -120,6 +124,8 @@ pub struct Setting {
     pub before: Option<RunSpec>,
     /// What follows the choice of a prediction.
     pub then: Option<Target>,
+    /// The subiterations that are shown then, in the view inside a cycle.
+    pub then_subiteration: Option<usize>,
     /// How it is shown.
     pub show: Show,
     /// The control that the text is about.
@@ -326,8 +332,11 @@ impl Setting {
                 self.before = Some(before.run);
             }
             "then" => {
-                let mut then = self.target.clone();
-                then.set_all(table()?)?;
+                let (mut then, mut changes) = (self.target.clone(), table()?.clone());
+                if let Some(subiteration) = changes.remove("subiteration") {
+                    self.then_subiteration = Some(read("subiteration", &subiteration)?);
+                }
+                then.set_all(&changes)?;
                 self.then = Some(then);
             }
             "show" => {
@@ -370,8 +379,21 @@ impl Show {
             "subiteration" => self.subiteration = Some(read(key, value)?),
             "borders" => self.borders = read(key, value)?,
             "asymptotic_rate" => self.asymptotic_rate = read(key, value)?,
+            "references" => {
+                let names: Vec<String> = read(key, value)?;
+                let reference = |name: &String| match &**name {
+                    "chebyshev" => Ok(Acceleration::Chebyshev),
+                    "conjugate-gradients" => Ok(Acceleration::ConjugateGradients),
+                    _ => Err(Fault::value(
+                        key,
+                        name,
+                        "each must be one of chebyshev, conjugate-gradients",
+                    )),
+                };
+                self.references = names.iter().map(reference).collect::<Result<_, _>>()?;
+            }
             _ => {
-                let allowed = "field, scale, range, panes, norm, over, cut, subiteration, borders, asymptotic_rate";
+                let allowed = "field, scale, range, panes, norm, over, cut, subiteration, borders, asymptotic_rate, references";
                 return Err(Fault::Key { key: format!("show.{key}"), allowed: allowed.into() });
             }
         }

@@ -800,7 +800,8 @@ impl RunSpec {
         let mut run = self.clone();
         (run.method.simulate_devices, run.method.backend) = (Some(1), Backend::Cpu);
         match check_devices(&run).err()? {
-            PlanError::Value { allowed, .. } => Some(allowed),
+            PlanError::Value { field: "simulate_devices", allowed, .. } => Some(allowed),
+            PlanError::Value { field, allowed, .. } => Some(format!("{field}: {allowed}")),
             other => Some(other.to_string()),
         }
     }

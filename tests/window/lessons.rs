@@ -1,7 +1,7 @@
 //! Lessons: a reader goes through one, answers, reaches a goal, and gets the own run back.
 
 use crate::driver::{USUAL, Window};
-use eframe::egui::{Key, Modifiers, Theme, accesskit::Role, vec2};
+use eframe::egui::{Key, Modifiers, Rect, Theme, accesskit::Role, vec2};
 use std::fs;
 use tilescope::app::SettingsFile;
 use tilescope::lesson::{Lesson, TEMPLATE, lessons};
@@ -13,6 +13,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_goal_is_reached_by_the_slider_or_shown", a_goal_is_reached_by_the_slider_or_shown),
     ("every_step_fits_beside_the_map", every_step_fits_beside_the_map),
     ("every_step_fits_in_a_presentation", every_step_fits_in_a_presentation),
+    ("the_list_fits_into_any_window", the_list_fits_into_any_window),
     ("a_presentation_is_read_from_the_last_row", a_presentation_is_read_from_the_last_row),
     ("a_dropped_lesson_begins_and_names_its_errors", a_dropped_lesson_begins),
     ("a_lesson_is_among_the_recent_files", a_lesson_is_among_the_recent_files),
@@ -124,9 +125,11 @@ fn walk(window: &mut Window, look: impl Fn(&mut Window, &Lesson, usize)) {
             window.until_text(&format!("{} of {}", index + 1, lesson.steps.len()));
             // Values that are not known yet are dashes, which take less room.
             window.until("all values known", |window| {
+                let top = window.rect(Role::Button, "Leave the lesson").bottom();
+                let is_in_panel = |rect: Rect| rect.right() <= PANEL && rect.top() > top;
                 let texts = window.painted();
-                let in_panel = texts.iter().filter(|text| text.rect.right() <= PANEL);
-                in_panel.into_iter().all(|text| !text.text.contains(UNKNOWN))
+                let mut in_panel = texts.iter().filter(|text| is_in_panel(text.rect));
+                in_panel.all(|text| !text.text.contains(UNKNOWN))
             });
             look(window, lesson, index);
             window.key(Key::PageDown);
@@ -166,6 +169,19 @@ fn every_step_fits_in_a_presentation() {
         let below: Vec<_> = below.map(|text| text.text.as_str()).collect();
         assert!(below.is_empty(), "{}, step {}: {below:?}", lesson.name, step + 1);
     });
+}
+
+fn the_list_fits_into_any_window() {
+    for (size, presenting) in [(vec2(960.0, 600.0), false), (USUAL, true)] {
+        let mut window = Window::sized(size, Theme::Dark, None);
+        if presenting {
+            window.key(Key::F9);
+        }
+        window.key(Key::F4);
+        window.frames(6);
+        let (close, seen) = (window.rect(Role::Button, "Close"), window.harness.ctx.content_rect());
+        assert!(seen.contains_rect(close), "{size}: {close} in {seen}");
+    }
 }
 
 /// From eight times the height of a picture, capitals of a fiftieth of it are read (a rule of those who build lecture

@@ -7,9 +7,10 @@ use crate::lesson::lessons;
 use eframe::egui::{self, Button, RichText};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Width of the dialog, and height of a row, in points.
+/// Width of the dialog, height of a row and room between two, in points: all lessons fit into the smallest window.
 const WIDTH: f32 = 520.0;
-const ROW: f32 = 28.0;
+const ROW: f32 = 26.0;
+const BETWEEN: f32 = 4.0;
 
 /// Draws the list: `done` has the names of lessons that were read to their end, `begun` the steps at which
 /// others were left.
@@ -28,6 +29,7 @@ pub fn ui(
             "A few minutes each, best in this order. Your run waits until you leave a lesson.",
         );
         ui.add_space(6.0);
+        ui.spacing_mut().item_spacing.y = BETWEEN;
         for (index, lesson) in lessons().iter().enumerate() {
             let note = match (done.contains(&lesson.name), begun.get(&lesson.name)) {
                 (_, Some(step)) => format!("resume at step {}", step + 1),

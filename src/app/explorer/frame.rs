@@ -76,7 +76,7 @@ impl Explorer {
         self.follow_rate();
         self.follow_lesson();
         self.send_requests();
-        let is_dense = self.is_tuning || self.save.is_some() || self.welcome;
+        let is_dense = self.is_tuning || self.save.is_some() || self.welcome || self.is_lesson_list;
         self.scale.apply(context, is_dense);
         self.save_settings(context);
     }

@@ -11,7 +11,7 @@ use crate::app::state::travel::Travel;
 use crate::app::state::undo::Undo;
 use crate::app::state::view_settings::{Against, RangeMode, ViewSettings};
 use crate::lesson::{At, Lesson, Show, ShownRange, Target};
-use crate::picture::FigureKind;
+use crate::picture::{FigureKind, ScaleKind};
 use crate::run::{FieldKind, Milestone};
 use std::sync::Arc;
 
@@ -52,8 +52,12 @@ impl Explorer {
                 let Some(progress) = &mut self.session.lesson else { return };
                 progress.choose(choice);
                 let setting = progress.current().and_then(|step| step.setting.as_ref());
+                let subiteration = setting.and_then(|setting| setting.then_subiteration);
                 if let Some(then) = setting.and_then(|setting| setting.then.clone()) {
                     self.change_to(&then);
+                }
+                if let Some(subiteration) = subiteration {
+                    self.session.view.inside.subiteration = subiteration;
                 }
             }
             LessonOrder::ShowWay => {
@@ -140,6 +144,9 @@ impl Explorer {
             None => self.session.running = true,
         }
         self.session.view = self.view_of(&setting.show);
+        if let Some(subiteration) = setting.then_subiteration.filter(|_| then.is_some()) {
+            self.session.view.inside.subiteration = subiteration;
+        }
         self.panes = Panes::of_lesson(&setting.show.panes, self.scale.presenting);
         self.map.zoom_out();
         if let Some(before) = &setting.before {
@@ -196,6 +203,7 @@ impl Explorer {
         if let Some(scale) = show.scale {
             colours.set_scale(scale);
         }
+        let is_log = show.scale.is_none_or(|scale| scale == ScaleKind::Log);
         colours.range = match show.range {
             ShownRange::Follow => RangeMode::Follow,
             ShownRange::WholeRun => RangeMode::WholeRun,
@@ -205,7 +213,9 @@ impl Explorer {
             view.against = Against::of(over);
         }
         view.profile.line = show.cut;
+        view.profile.log = is_log;
         view.asymptotic_rate = show.asymptotic_rate;
+        view.accelerations.clone_from(&show.references);
         if let Some(subiteration) = show.subiteration {
             view.inside.subiteration = subiteration;
         }

@@ -11,7 +11,7 @@ use crate::run::{
     Backend, CutLine, FieldKind, MapRequest, MethodSpec, Milestone, ObservationRequest, Phase, Preset, Report,
     RunSpec, WorkerRequest,
 };
-use crate::solver::Followed;
+use crate::solver::{Acceleration, Followed};
 use std::sync::Arc;
 
 /// Default bytes for keyframes.
@@ -201,7 +201,10 @@ impl Session {
             pace: self.pace,
             observation,
             reference: self.view.reference || needs.reference,
-            accelerations: self.view.accelerations.clone(),
+            accelerations: match needs.accelerations {
+                true => Acceleration::ALL.into(),
+                false => self.view.accelerations.clone(),
+            },
             error: self.view.norm == Norm::Error || needs.error,
             all_norms: self.view.norm != Norm::Residual,
             memory: self.memory_of_each(),
