@@ -17,9 +17,12 @@ use tilescope::solver::{
 
 pub const TESTS: &[(&str, fn())] = &[
     ("devices_make_the_bits_of_the_cpu", devices_make_the_bits_of_the_cpu),
-    ("large_tiles_and_rows_of_their_own_too", large_tiles_and_rows_of_their_own_too),
-    ("volumes_on_devices_too", volumes_on_devices_too),
-    ("norms_have_the_bits_of_one_gpu", norms_have_the_bits_of_one_gpu),
+    (
+        "devices_take_large_tiles_and_rows_of_their_own",
+        devices_take_large_tiles_and_rows_of_their_own,
+    ),
+    ("devices_take_volumes", devices_take_volumes),
+    ("norms_of_devices_are_those_of_one_gpu", norms_of_devices_are_those_of_one_gpu),
     ("many_cycles_of_devices_are_the_same_cycles", many_cycles_of_devices_are_the_same_cycles),
     ("devices_are_observed_as_one", devices_are_observed_as_one),
     ("devices_refuse_what_they_do_not_share", devices_refuse_what_they_do_not_share),
@@ -106,10 +109,14 @@ fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel, m
             solver.cycles(1, NormRequest::NONE).expect("a solver at work");
         }
     };
-    [&mut gpus, &mut cpu].map(|solver| again(solver, every));
+    for solver in [&mut gpus, &mut cpu] {
+        again(solver, every);
+    }
     let exchanged = gpus.solution().expect("a GPU");
     gpus.start_from(&exchanged).expect("a GPU");
-    [&mut gpus, &mut cpu].map(|solver| again(solver, every + 1));
+    for solver in [&mut gpus, &mut cpu] {
+        again(solver, every + 1);
+    }
     same(&*gpus, &*cpu, 0);
     true
 }
@@ -158,19 +165,19 @@ fn devices_make_the_bits_of_the_cpu() {
     compare_cases(count, count / 2, of_planes(case()));
 }
 
-fn large_tiles_and_rows_of_their_own_too() {
+fn devices_take_large_tiles_and_rows_of_their_own() {
     let count = settings() / 16;
     compare_cases(count, count / 3, of_planes(large()));
     compare_cases(count, count / 4, of_planes(with_random_rows(case())));
 }
 
-fn volumes_on_devices_too() {
+fn devices_take_volumes() {
     let count = settings() / 8;
     compare_cases(count, count / 3, volume());
 }
 
 /// Sums of squares are added tile by tile, in the order of tiles and not of devices.
-fn norms_have_the_bits_of_one_gpu() {
+fn norms_of_devices_are_those_of_one_gpu() {
     let cases = prop_oneof![of_planes(case()), of_planes(large()), volume()];
     let settings = (cases, kernels(), precisions(), 2..=4_usize, made());
     check(share(200), settings, |(case, kernel, precision, count, made)| {
@@ -244,8 +251,9 @@ fn devices_are_observed_as_one() {
             }
             for quantity in [solver::Quantity::Residual, solver::Quantity::Change] {
                 let at = |it: &dyn Solver| it.values(quantity, &[[0, 0], last]).expect("values");
-                let [there, here] = [at(&*gpus), at(&*cpu)]
-                    .map(|it| it.into_iter().map(f32::to_bits).collect::<Vec<_>>());
+                let bits =
+                    |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+                let [there, here] = [at(&*gpus), at(&*cpu)].map(bits);
                 assert_eq!(there, here);
             }
             let tiling = case.tiling();
