@@ -35,7 +35,7 @@ pub use cpu::{Followed, Inside, NextCycle, PointUpdate, on_cpu, system_bytes, wo
 pub use devices::{Devices, Exchange, Link};
 pub use error::SolverError;
 pub use height::{Height, HeightError};
-pub use kernel::{DeviceInfo, Footprint, Kernel};
+pub use kernel::{DeviceInfo, Footprint, Kernel, Products};
 pub use layout::Layout;
 pub use memory_traffic::{Memory, MemoryTraffic, Moved, Updates};
 pub use method::Method;

@@ -18,6 +18,7 @@ mod matrix_cases;
 #[allow(dead_code, reason = "Jacobi's sweeps and residuals are compared with the CPU's")]
 mod naive;
 mod observations;
+mod spectral;
 mod volumes;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -35,6 +36,7 @@ fn main() {
     }
     let trials = [
         iterates::TESTS,
+        spectral::TESTS,
         damping::TESTS,
         volumes::TESTS,
         matrices::TESTS,
