@@ -124,10 +124,9 @@ fn for_tensor_cores() -> impl Strategy<Value = Case> {
     let more = prop::array::uniform3(0..70_usize);
     (tile, more, 0..20_usize, any::<u64>(), 1..=60_usize, any::<bool>()).prop_map(
         |((dim, side), more, overlap, seed, k, is_poisson)| {
-            let [x, y, z] = more.map(|more| side + more);
             let shape = match dim {
-                1 => Shape::grid_1d(2 * x, 1 + more[1]),
-                2 => Shape::grid_2d(x, y),
+                1 => Shape::grid_1d(side + 3 * more[0], 1 + more[1]),
+                2 => Shape::grid_2d(side + more[0], side + more[1]),
                 // As many points as the others, about.
                 _ => Shape::grid_3d(side + more[0] / 2, side + more[1] / 3, side + more[2] / 4),
             };
@@ -175,7 +174,7 @@ fn checked_cycles_in_the_sine_basis() {
         let stencil = Stencil::poisson(&shape);
         let problem = Arc::new(Problem {
             shape,
-            operator: stencil.clone().into(),
+            operator: stencil.into(),
             rhs: Source::Constant(1.0),
             initial_guess: Source::Constant(1.0),
             boundary: Boundary::default(),
