@@ -15,9 +15,10 @@
 // A group of 4 WARPS warps works on a tile; a block has GROUPS groups, and passes over the tiles.
 //
 // Tables, in pairs of doubles: F and its transpose as the lanes load them (H H / 2 pairs each), then the
-// factors of each quadrant likewise. `solver/cuda/spectral.rs` writes them.
+// factors of each quadrant likewise. `solver/cuda/spectral/tensor.rs` writes them.
 // Variants: 2d f64 sm_90
 #include "norms.cuh"
+#include "tensor.cuh"
 
 /// Lanes that hold a row: HALF / 4 pairs, rounded up to a power of two.
 __device__ constexpr int lanes_of_row(int pairs) { return pairs <= 8 ? 8 : pairs <= 16 ? 16 : 32; }
@@ -48,49 +49,9 @@ template <int SIDE_, int WARPS_, int GROUPS_, int CHUNK_, bool KEEPS_FACTORS_> s
 
 extern __shared__ double2 memory[];
 
-/// C += A B of 16 x 8 blocks: `low` and `high` are A of the first and the second four columns.
-__device__ __forceinline__ void multiply_16(double2 &c, double2 &d, double2 low, double2 high, double2 b) {
-    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%0, %1, %2, %3};"
-        : "+d"(c.x), "+d"(c.y), "+d"(d.x), "+d"(d.y)
-        : "d"(low.x), "d"(low.y), "d"(high.x), "d"(high.y), "d"(b.x), "d"(b.y));
-}
-
-/// C += A B of 8 x 8 blocks.
-__device__ __forceinline__ void multiply_8(double2 &c, double2 a, double2 b) {
-    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-        : "+d"(c.x), "+d"(c.y)
-        : "d"(a.x), "d"(b.x));
-    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-        : "+d"(c.x), "+d"(c.y)
-        : "d"(a.y), "d"(b.y));
-}
-
-/// A pair of a matrix from shared memory. Volatile, or the compiler merges the loads of different chunks and
-/// spills what it merged.
-__device__ __forceinline__ double2 of_table(unsigned address) {
-    double2 pair;
-    asm volatile("ld.volatile.shared.v2.f64 {%0, %1}, [%2];" : "=d"(pair.x), "=d"(pair.y) : "r"(address));
-    return pair;
-}
-
 /// Waits for some threads of the block.
 __device__ __forceinline__ void wait(int barrier, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
-}
-
-/// The same number, so that what follows from it is computed again and not kept in registers.
-__device__ __forceinline__ int unknown(int number) {
-    int same;
-    asm volatile("mov.u32 %0, %1;" : "=r"(same) : "r"(number));
-    return same;
-}
-
-/// The thread's number in the block, likewise.
-__device__ __forceinline__ int thread_of_block() {
-    int thread;
-    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-    return thread;
 }
 
 /// A matrix in shared memory, whose blocks are counted from a warp's strip on, along both indices.
@@ -109,63 +70,9 @@ template <class P> struct Matrix {
     }
 
     __device__ __forceinline__ double2 at(int m, int k) const {
-        return of_table(addresses[m / P::STRIP % 2][k / P::STRIP % 2] + (m * P::BLOCKS + k) * BLOCK);
+        return load_pair(addresses[m / P::STRIP % 2][k / P::STRIP % 2] + (m * P::BLOCKS + k) * BLOCK);
     }
 };
-
-/// Multiplies a matrix by the data, in place. The index that is summed over is the first of
-/// `data` (the result has the new one there), or the second with TURNED.
-template <class P, bool TURNED, int COUNT>
-__device__ __forceinline__ void multiply(double2 (&data)[P::BLOCKS][COUNT], const Matrix<P> &matrix) {
-    constexpr int BLOCKS = P::BLOCKS, CHUNK = P::CHUNK;
-    constexpr int DOUBLE_ROWS = (BLOCKS + 1) / 2, STEPS = BLOCKS * DOUBLE_ROWS;
-#pragma unroll
-    for (int first = 0; first < COUNT; first += CHUNK) {
-        double2 sums[BLOCKS][CHUNK];
-#pragma unroll
-        for (int m = 0; m < BLOCKS; m++) {
-#pragma unroll
-            for (int n = 0; n < CHUNK; n++) sums[m][n] = make_double2(0, 0);
-        }
-        // The next step's part of the matrix is fetched before this step's products.
-        double2 low = matrix.at(0, 0), high = low;
-        if (BLOCKS > 1) high = matrix.at(1, 0);
-        double2 next_low = low, next_high = high;
-#pragma unroll
-        for (int step = 0; step < STEPS; step++) {
-            int k = step / DOUBLE_ROWS, m = 2 * (step % DOUBLE_ROWS);
-            if (step + 1 < STEPS) {
-                int next_k = (step + 1) / DOUBLE_ROWS, next_m = 2 * ((step + 1) % DOUBLE_ROWS);
-                next_low = matrix.at(next_m, next_k);
-                if (next_m + 1 < BLOCKS) next_high = matrix.at(next_m + 1, next_k);
-            }
-#pragma unroll
-            for (int n = 0; n < CHUNK; n++) {
-                if (first + n >= COUNT) continue;
-                double2 b = TURNED ? data[first + n][k] : data[k][first + n];
-                if (m + 1 < BLOCKS) {
-                    multiply_16(sums[m][n], sums[m + 1][n], low, high, b);
-                } else {
-                    multiply_8(sums[m][n], low, b);
-                }
-            }
-            low = next_low;
-            high = next_high;
-        }
-#pragma unroll
-        for (int m = 0; m < BLOCKS; m++) {
-#pragma unroll
-            for (int n = 0; n < CHUNK; n++) {
-                if (first + n >= COUNT) continue;
-                if (TURNED) {
-                    data[first + n][m] = sums[m][n];
-                } else {
-                    data[m][first + n] = sums[m][n];
-                }
-            }
-        }
-    }
-}
 
 /// Where pair `x` of row `y` of a quadrant lies: odd rows are turned by half of the banks.
 template <class P> __device__ __forceinline__ int place(int y, int x) {
@@ -192,8 +99,8 @@ template <class P> __device__ __forceinline__ void transform(const double2 *tabl
         for (int n = 0; n < STRIP; n++) data[k][n] = quadrant[place<P>(8 * (strip + n) + row, 4 * block(k) + pair)];
     }
     if constexpr (P::WARPS == 1) {
-        multiply<P, false>(data, forward);
-        multiply<P, true>(data, forward);
+        multiply<P::CHUNK, false>(data, forward);
+        multiply<P::CHUNK, true>(data, forward);
 #pragma unroll
         for (int k = 0; k < BLOCKS; k++) {
 #pragma unroll
@@ -203,8 +110,8 @@ template <class P> __device__ __forceinline__ void transform(const double2 *tabl
                 data[k][n].y *= factor.y;
             }
         }
-        multiply<P, false>(data, backward);
-        multiply<P, true>(data, backward);
+        multiply<P::CHUNK, false>(data, backward);
+        multiply<P::CHUNK, true>(data, backward);
 #pragma unroll
         for (int k = 0; k < BLOCKS; k++) {
 #pragma unroll
@@ -237,11 +144,11 @@ template <class P> __device__ __forceinline__ void transform(const double2 *tabl
                 }
             }
         };
-        multiply<P, false>(data, forward);
+        multiply<P::CHUNK, false>(data, forward);
         // The areas lie in the quadrant, which the other warp may still read.
         wait(barrier, 2 * WARP);
         exchange(0);
-        multiply<P, false>(data, forward);
+        multiply<P::CHUNK, false>(data, forward);
 #pragma unroll
         for (int k = 0; k < BLOCKS; k++) {
 #pragma unroll
@@ -252,9 +159,9 @@ template <class P> __device__ __forceinline__ void transform(const double2 *tabl
             }
         }
         exchange(1);
-        multiply<P, false>(data, backward);
+        multiply<P::CHUNK, false>(data, backward);
         exchange(0);
-        multiply<P, false>(data, backward);
+        multiply<P::CHUNK, false>(data, backward);
         wait(barrier, 2 * WARP);
 #pragma unroll
         for (int k = 0; k < BLOCKS; k++) {
@@ -456,7 +363,7 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
         cycle<Plan<side, warps, groups, chunk, keeps_factors>>(arguments);                                             \
     }
 
-// `PLANS` of `solver/cuda/spectral.rs`.
+// `SQUARES` of `solver/cuda/spectral/tensor.rs`.
 KERNEL(32, 1, 4, 2, true)
 KERNEL(48, 1, 3, 3, true)
 KERNEL(64, 1, 2, 4, true)

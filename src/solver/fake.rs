@@ -35,6 +35,7 @@ impl Batches {
                 blocks_per_multiprocessor: 2,
                 multiprocessors: 100,
                 points_per_second: 1e12,
+                products: None,
             },
         };
         Self { inner, sizes, next: 0, left: u64::MAX, is_alone: false, device }

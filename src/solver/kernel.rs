@@ -61,6 +61,26 @@ pub struct Footprint {
     pub multiprocessors: u32,
     /// Point updates per second that the GPU's arithmetic allows.
     pub points_per_second: f64,
+    /// What a cycle in the sine basis multiplies; `None` of one that makes sweeps.
+    pub products: Option<Products>,
+}
+
+/// The products of a cycle in the sine basis.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Products {
+    /// Multiplications with an addition that they need.
+    pub per_cycle: f64,
+    /// As many per second as the arithmetic that makes them allows at its highest clock.
+    pub most_per_second: f64,
+    /// Whether tensor cores make them.
+    pub on_tensor_cores: bool,
+}
+
+impl Products {
+    /// The share of the peak rate at a number of cycles per second.
+    pub fn of_peak(&self, cycles_per_second: f64) -> f64 {
+        self.per_cycle * cycles_per_second / self.most_per_second
+    }
 }
 
 impl Footprint {

@@ -39,7 +39,7 @@ pub use cpu::{
 pub use devices::{Devices, Exchange, ExchangePath, Link};
 pub use error::SolverError;
 pub use height::{Height, HeightError};
-pub use kernel::{DeviceInfo, Footprint, Kernel};
+pub use kernel::{DeviceInfo, Footprint, Kernel, Products};
 pub use layout::Layout;
 pub use memory_traffic::{Memory, MemoryTraffic, Moved, Updates};
 pub use method::Method;

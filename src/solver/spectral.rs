@@ -210,6 +210,20 @@ impl Spectral {
         2.0 * self.axes.iter().fold(0.5, |rest, axis| rest - axis.weight)
     }
 
+    /// Multiplications with an addition that the products of a cycle need, in all tiles of one system: with matrices of
+    /// half of a side, there and back along every axis, or, in 1D, both at once.
+    #[cfg(feature = "cuda")]
+    pub(super) fn products(&self) -> f64 {
+        let sides = self.axes.iter().map(|axis| axis.side as f64);
+        let points: f64 = self.tiling.count() as f64 * sides.product::<f64>();
+        let of_axis = |axis: &AxisModes| {
+            let [sums, differences] = [axis.side.div_ceil(2), axis.side / 2];
+            (sums * sums + differences * differences) as f64 / axis.side as f64
+        };
+        let times = if self.axes.len() == 1 { 1.0 } else { 2.0 };
+        times * points * self.axes.iter().map(of_axis).sum::<f64>()
+    }
+
     /// Φ in mode `p` of every axis, from 1.
     pub(super) fn factor(&self, p: &[usize]) -> f64 {
         let falls = self.axes.iter().zip(p).map(|(axis, p)| axis.fall(*p));
@@ -259,6 +273,21 @@ mod tests {
             assert!((many - all).abs() <= 1e-14 * all, "{many} {all}");
         }
         assert_eq!(factor(7.into(), 0.0), 7.0);
+    }
+
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn a_cycle_needs_products_of_half_of_a_side() {
+        let of = |axes: &[usize], tile: usize| {
+            let tiling = Tiling::new(axes, &[tile; 3][..axes.len()], &[0; 3]).unwrap();
+            let stencil = Stencil { d: 6.0, a: -1.0, c: -1.0, e: -1.0, f: -1.0, p: -1.0, q: -1.0 };
+            Spectral::new(4.into(), &tiling, &stencil).unwrap().products()
+        };
+        assert_eq!(of(&[128], 32), 128.0 * 16.0);
+        assert_eq!(of(&[64, 64], 32), 64.0 * 64.0 * 2.0 * 32.0);
+        assert_eq!(of(&[32, 32, 32], 16), 32.0_f64.powi(3) * 3.0 * 16.0);
+        // 2² + 1² a row.
+        assert_eq!(of(&[3], 3), 5.0);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Every kernel gives the bits of the CPU, or, with kernel `spectral`, agrees up to rounding.
+//! Every kernel that makes sweeps gives the bits of the CPU.
 
 use crate::cases::{Case, case, per_point_case, with_random_rows};
 use proptest::prelude::*;
@@ -8,9 +8,7 @@ use std::sync::Arc;
 use tilescope::grid::{Field, Precision, Shape};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::run::BLOCK_SIZES;
-use tilescope::solver::{
-    self, CycleNorms, Kernel, Method, MethodName, NormRequest, Solver, Spectral, Subiterations,
-};
+use tilescope::solver::{self, CycleNorms, Kernel, Method, MethodName, NormRequest, Solver};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("every_kernel_gives_the_bits_of_the_cpu", every_kernel_gives_the_bits_of_the_cpu),
@@ -19,8 +17,6 @@ pub const TESTS: &[(&str, fn())] = &[
     ("coefficients_per_point_too", coefficients_per_point_too),
     ("many_cycles_replayed_are_the_same_cycles", many_cycles_replayed_are_the_same_cycles),
     ("a_pyramid_is_jacobis_iteration", a_pyramid_is_jacobis_iteration),
-    ("spectral_cycles_are_sweeps_to_rounding", spectral_cycles_are_sweeps_to_rounding),
-    ("spectral_cycles_with_exact_tiles", spectral_cycles_with_exact_tiles),
 ];
 
 /// How many random settings are compared, unless the environment says otherwise.
@@ -254,7 +250,7 @@ fn many_cycles_replayed_are_the_same_cycles() {
     });
 }
 
-fn plain_cycles(solver: &mut dyn Solver, most: u64) -> u64 {
+pub fn plain_cycles(solver: &mut dyn Solver, most: u64) -> u64 {
     solver.cycles(most, NormRequest::NONE).expect("a GPU at work").cycles
 }
 
@@ -280,100 +276,4 @@ fn a_pyramid_is_jacobis_iteration() {
             assert!(bits(&one) == bits(&other));
         }
     });
-}
-
-/// The largest value of an iterate, but no less than what loses digits to underflow.
-fn largest(solver: &dyn Solver) -> f64 {
-    let values = solver.solution().expect("a solution").to_interior();
-    values.iter().fold(f64::MIN_POSITIVE / f64::EPSILON, |most, u| most.max(u.abs()))
-}
-
-/// Cycles on poison, twice on a GPU for the same bits, and on the CPU: `expected` makes them there.
-fn compare_spectral(case: &Case, spectral: Method, expected: Method, precision: Precision) {
-    let on_gpu = || {
-        crate::gpu::poisoned_solver(
-            &case.problem,
-            spectral.clone(),
-            precision,
-            Kernel::SPECTRAL,
-            None,
-        )
-        .expect("a GPU that takes it")
-    };
-    let (mut gpu, mut again) = (on_gpu(), on_gpu());
-    let mut cpu = solver::on_cpu(&case.problem, expected, precision, 1).expect("memory");
-    // The scaling of unequal weights loses digits.
-    let (tolerance, loss) = if precision == Precision::F64 { (1e-12, 1e3) } else { (1e-5, 10.0) };
-    let tolerance = tolerance * (case.loss() / loss).max(1.0);
-    let range = if precision == Precision::F64 { f64::MAX } else { f32::MAX.into() };
-    let mut size = largest(&*cpu);
-    for cycle in 1..=20 {
-        let norms = gpu.cycles(1, NormRequest::RESIDUAL_L2).expect("a GPU at work").norms[0];
-        plain_cycles(&mut *again, 1);
-        let here = cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms[0];
-        if cycle == 1 {
-            let (there, here) = (norms.residual_before.l2, here.residual_before.l2);
-            assert!((there - here).abs() <= 1e-11 * here.max(f64::MIN_POSITIVE), "{there} {here}");
-        }
-        // The rounding errors of earlier cycles remain, which may have had much larger iterates.
-        size = size.max(largest(&*cpu));
-        if size > range / 1e9 {
-            // An iterate that diverges overflows here and there, but not in the same cycle.
-            return;
-        }
-        if ![1, 3, 20].contains(&cycle) {
-            continue;
-        }
-        let [there, twice, here] =
-            [&gpu, &again, &cpu].map(|solver| solver.solution().expect("a solution"));
-        assert!(bits(&there) == bits(&twice), "cycle {cycle} of {spectral:?}");
-        for (a, b) in there.to_interior().iter().zip(here.to_interior()) {
-            assert!((a - b).abs() <= tolerance * size, "cycle {cycle}: {a} {b} of {spectral:?}");
-        }
-    }
-}
-
-fn spectral_cycles_are_sweeps_to_rounding() {
-    let precision = prop::sample::select(Precision::ALL.to_vec());
-    let cases = prop_oneof![3 => case(), 1 => large(), 1 => square()];
-    let compared = Cell::new(0);
-    check(settings(), (cases, precision), |(case, precision)| {
-        let (k, stencil) = (case.k.into(), case.problem.operator.stencil().expect("a grid"));
-        // Weights of different signs, and tiles above 128 points, are refused.
-        let Ok(spectral) = Spectral::new(k, &case.tiling(), stencil) else { return };
-        compared.set(compared.get() + 1);
-        compare_spectral(&case, Method::Spectral(spectral), case.hierarchical(), precision);
-    });
-    assert!(compared.get() > settings() / 4, "only {} were compared", compared.get());
-}
-
-fn spectral_cycles_with_exact_tiles() {
-    check(settings() / 8, prop_oneof![case(), large(), square()], |case| {
-        let stencil = case.problem.operator.stencil().expect("a grid");
-        if !stencil.is_dominant() {
-            return;
-        }
-        let exact = Spectral::new(Subiterations::Infinite, &case.tiling(), stencil);
-        let Ok(spectral) = exact.map(Method::Spectral) else { return };
-        compare_spectral(&case, spectral.clone(), spectral, Precision::F64);
-    });
-}
-
-/// Tiles that tensor cores take.
-fn square() -> impl Strategy<Value = Case> {
-    let side = prop::sample::select(vec![32, 48, 64, 128]);
-    (side, 0..70_usize, 0..70_usize, 0..20_usize, any::<u64>(), 1..=60_usize).prop_map(
-        |(side, more_x, more_y, overlap, seed, k)| {
-            let shape = Shape::grid_2d(side + more_x, side + more_y).expect("a small shape");
-            let problem = Problem {
-                shape,
-                operator: Stencil::poisson(&shape).into(),
-                rhs: Source::Random { seed },
-                initial_guess: Source::Random { seed: !seed },
-                boundary: Boundary { left: 0.5, top: -1.0, ..Boundary::default() },
-            };
-            let (tile, overlap) = ([side, side, 1], [2 * (overlap / 2).min(side / 4); 3]);
-            Case { problem: Arc::new(problem), tile, overlap, k, cycles: 3 }
-        },
-    )
 }

@@ -19,6 +19,7 @@ mod matrix_cases;
 #[allow(dead_code, reason = "Jacobi's sweeps and residuals are compared with the CPU's")]
 mod naive;
 mod observations;
+mod spectral;
 mod streaming;
 mod volumes;
 
@@ -37,6 +38,7 @@ fn main() {
     }
     let trials = [
         iterates::TESTS,
+        spectral::TESTS,
         damping::TESTS,
         volumes::TESTS,
         matrices::TESTS,

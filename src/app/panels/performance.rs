@@ -223,10 +223,31 @@ fn gpu(ui: &mut Ui, report: Option<&Report>) {
         "How many times a cycle fills the GPU with blocks. A value just above a whole number leaves most of the GPU idle at the end.",
         footprint.map(|it| format!("{:.2}", it.waves())),
     );
-    let part = footprint.zip(report.and_then(points_per_second));
-    let part = part.map(|(it, points)| points / it.points_per_second);
-    let about =
-        "Kept point updates, as a share of the GPU's peak arithmetic rate at its highest clock.";
+    let products = footprint.and_then(|it| it.products);
+    if let Some(products) = products {
+        figure(
+            "Products",
+            "Multiplications with an addition that a cycle in the sine basis needs: products of the tiles with matrices of half of their side. Their number does not depend on k.",
+            Some(format!("{} per cycle", count(products.per_cycle))),
+        );
+    }
+    let updates = footprint.zip(report.and_then(points_per_second));
+    let updates = updates.map(|(it, points)| points / it.points_per_second);
+    let rate = report.and_then(|report| report.cycles_per_second);
+    let (part, about) = match products {
+        None => (
+            updates,
+            "Kept point updates, as a share of the GPU's peak arithmetic rate at its highest clock.",
+        ),
+        Some(products) if products.on_tensor_cores => (
+            rate.map(|rate| products.of_peak(rate)),
+            "Multiplications of the products, as a share of the peak rate of the GPU's tensor cores at its highest clock.",
+        ),
+        Some(products) => (
+            rate.map(|rate| products.of_peak(rate)),
+            "Multiplications of the products, as a share of the GPU's peak arithmetic rate at its highest clock.",
+        ),
+    };
     row(ui, "% of peak", about, |ui| {
         let bar = ProgressBar::new(part.unwrap_or(0.0) as f32).desired_width(BAR);
         ui.add(bar.desired_height(10.0)).on_hover_text(about);
@@ -259,7 +280,7 @@ fn count(number: f64) -> String {
 mod tests {
     use super::*;
     use crate::run::{FieldKind, Worker};
-    use crate::solver::{Footprint, Kernel};
+    use crate::solver::{Footprint, Kernel, Products};
     use eframe::egui;
     use egui_kittest::{Harness, kittest::Queryable};
     use std::sync::Arc;
@@ -315,6 +336,7 @@ mod tests {
             blocks_per_multiprocessor: 12,
             multiprocessors: 132,
             points_per_second: 4.18e12,
+            products: None,
         });
         // 256² points, k = 16: a quarter of the limit.
         report.cycles_per_second = Some(4.18e12 / 4.0 / (256.0 * 256.0 * 16.0));
@@ -336,6 +358,20 @@ mod tests {
             "0.69",
             "25.0 %",
         ] {
+            assert!(panel.query_by_label(text).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn products_are_compared_with_the_peak_of_what_makes_them() {
+        let mut report = with_gpu(report(&Session::default()));
+        report.kernel = Some(Kernel::SPECTRAL);
+        report.cycles_per_second = Some(1e5);
+        let products =
+            Products { per_cycle: 134e6, most_per_second: 33.5e12, on_tensor_cores: true };
+        report.footprint = report.footprint.map(|it| Footprint { products: Some(products), ..it });
+        let panel = panel(on_gpu(), Some(report));
+        for text in ["134 × 10⁶ per cycle", "40.0 %"] {
             assert!(panel.query_by_label(text).is_some(), "{text}");
         }
     }

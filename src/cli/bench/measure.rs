@@ -122,12 +122,13 @@ impl Row {
         Some(self.cycle_us.times(self.cycles? as f64 * 1e-6))
     }
 
-    /// Owned point updates per second as a fraction of the GPU's peak; `None` on the CPU.
+    /// Owned point updates per second, in the sine basis products, as a fraction of the GPU's peak; `None` on the CPU.
     pub fn of_peak(&self) -> Option<f64> {
-        // In the sine basis no point is updated k times.
-        let updates = self.owned_updates_per_second;
-        let makes_sweeps = !matches!(self.method, Method::Spectral(_));
-        Some(updates / self.footprint.filter(|_| makes_sweeps)?.points_per_second)
+        let footprint = self.footprint?;
+        Some(match footprint.products {
+            Some(products) => products.of_peak(1e6 / self.cycle_us.median),
+            None => self.owned_updates_per_second / footprint.points_per_second,
+        })
     }
 }
 

@@ -143,7 +143,7 @@ impl Formats for Record {
         }
         _ = write!(
             text,
-            "\n{}\n\nTimes are medians of {} samples after a warm-up, by the solver's own clock (on a GPU by its events); ± is half the range of the samples. Redundant work is computed point updates over owned ones. % of peak compares owned point updates with the GPU's arithmetic at its highest clock. % of bandwidth compares the least traffic of a cycle (iterate and right-hand side read, next iterate written) with the GPU's memory; it may exceed 100 % where a cache holds the grid.\n",
+            "\n{}\n\nTimes are medians of {} samples after a warm-up, by the solver's own clock (on a GPU by its events); ± is half the range of the samples. Redundant work is computed point updates over owned ones. % of peak compares owned point updates with the GPU's arithmetic at its highest clock; of kernel spectral the multiplications of its products, where tensor cores make them with theirs. % of bandwidth compares the least traffic of a cycle (iterate and right-hand side read, next iterate written) with the GPU's memory; it may exceed 100 % where a cache holds the grid.\n",
             self.fastest(),
             self.repeats
         );

@@ -206,12 +206,18 @@ pub(super) struct DampedArguments<R, Cycle> {
     pub omega: R,
 }
 
-/// `SpectralArguments`: those of a kernel that makes subiterations in the sine basis.
+/// `SpectralArguments`: those of a kernel that makes subiterations in the sine basis, with `FlatArguments` or
+/// `VolumeArguments` as the cycle.
 #[repr(C)]
-pub(super) struct SpectralArguments<R> {
-    pub cycle: FlatArguments<R>,
+pub(super) struct SpectralArguments<Cycle> {
+    pub cycle: Cycle,
     /// The tables of a tile, laid out as the kernel says.
     pub tables: Pointer,
+}
+
+const fn assert_spectral<Cycle>() {
+    assert!(offset_of!(SpectralArguments<Cycle>, tables) == size_of::<Cycle>());
+    assert!(size_of::<SpectralArguments<Cycle>>() == size_of::<Cycle>() + 8);
 }
 
 const fn assert_layout<R>() {
@@ -229,8 +235,8 @@ const fn assert_layout<R>() {
     let damped = size_of::<VolumeArguments<R>>();
     assert!(offset_of!(DampedArguments<R, VolumeArguments<R>>, omega) == damped);
     assert!(size_of::<DampedArguments<R, VolumeArguments<R>>>() == damped + 8);
-    assert!(offset_of!(SpectralArguments<R>, tables) == size_of::<FlatArguments<R>>());
-    assert!(size_of::<SpectralArguments<R>>() == size_of::<FlatArguments<R>>() + 8);
+    assert_spectral::<FlatArguments<R>>();
+    assert_spectral::<VolumeArguments<R>>();
     assert!(size_of::<WeightsArgument<R, 4>>() == weights);
     let weights = 6 * size_of::<R>();
     assert!(size_of::<WeightsArgument<R, 6>>() == weights);
@@ -318,7 +324,7 @@ unsafe impl<Grid, Tiles, Weights> DeviceRepr for CycleArguments<Grid, Tiles, Wei
 // SAFETY: as above.
 unsafe impl<R: Real, Cycle: DeviceRepr> DeviceRepr for DampedArguments<R, Cycle> {}
 // SAFETY: as above.
-unsafe impl<R: Real> DeviceRepr for SpectralArguments<R> {}
+unsafe impl<Cycle: DeviceRepr> DeviceRepr for SpectralArguments<Cycle> {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for WindowArgument {}
 // SAFETY: as above.

@@ -217,6 +217,7 @@ impl Launch {
                 blocks_per_multiprocessor: resident,
                 multiprocessors: gpu.multiprocessors,
                 points_per_second,
+                products: None,
             })
         };
         let footprint = gpu.check(call())?;
@@ -253,11 +254,17 @@ impl Launch {
         cycle: &Cycle,
         tables: Pointer,
     ) -> Result<(), DriverError> {
-        let arguments = SpectralArguments { cycle: cycle.flat(system, step), tables };
         let mut launch = stream.launch_builder(&self.function);
+        let flat = SpectralArguments { cycle: cycle.flat(system, step), tables };
+        let volume = SpectralArguments { cycle: cycle.volume(system, step), tables };
+        if system.shape.dim() < 3 {
+            launch.arg(&flat)
+        } else {
+            launch.arg(&volume)
+        };
         // SAFETY: the kernels of `spectral.rs` take these arguments; arrays and tables have the sizes of the
         // grid and of its tiles.
-        unsafe { launch.arg(&arguments).launch(self.config) }.map(|_| ())
+        unsafe { launch.launch(self.config) }.map(|_| ())
     }
 
     pub fn footprint(&self) -> Footprint {

@@ -41,6 +41,8 @@ files! {
     Register2d = "register_2d",
     Spectral = "spectral",
     SpectralTensor = "spectral_tensor",
+    SpectralTensor1d = "spectral_tensor_1d",
+    SpectralTensor3d = "spectral_tensor_3d",
     Observe = "observe",
     Statistics = "statistics",
     Gather = "gather",
@@ -202,7 +204,8 @@ mod tests {
             (File::Register1d, &one, &["full_measured", "partial_measured", "full_long_measured"]),
             (File::Register2d, &two, &["full", "partial", "full_warps", "partial_warps"]),
             (File::Register2d, &two, &["small", "small_partial"]),
-            (File::Spectral, &flat, &["four_rows", "eight_rows"]),
+            (File::Spectral, &all, &["four_rows"]),
+            (File::Spectral, &flat, &["eight_rows"]),
             (File::Observe, &all, &["residual", "other_norms", "distance", "sample"]),
             (File::Observe, &flat, &["residual_samples_same", "residual_samples_varied"]),
             (File::Statistics, &all, &["fold_rows", "fold_tiles"]),
@@ -226,9 +229,16 @@ mod tests {
                 }
             }
         }
-        for form in two {
-            for function in ["side_32", "side_48", "side_64", "side_128"] {
-                let text = source(File::SpectralTensor, Precision::F64, form, function);
+        let sides = ["side_32", "side_64", "side_96", "side_128"];
+        for (file, forms, functions) in [
+            (File::SpectralTensor1d, &[Form::Isotropic1d, Form::General1d][..], &sides[..]),
+            (File::SpectralTensor, &two, &["side_32", "side_48", "side_64", "side_128"]),
+            (File::SpectralTensor3d, &three, &["side_16", "side_24"]),
+        ] {
+            for (form, function) in
+                forms.iter().flat_map(|form| functions.iter().map(move |it| (form, it)))
+            {
+                let text = source(file, Precision::F64, *form, function);
                 assert!(text.is_some(), "{form:?} {function}");
             }
         }

@@ -1,38 +1,21 @@
-//! Subiterations in the sine basis of a tile: on FP64 tensor cores where the tile is made for them, or in
+//! Subiterations in the sine basis of a tile: on FP64 tensor cores where the tile is made for them (`tensor`), or in
 //! plain arithmetic.
 
+mod tensor;
+
 use super::arguments::{Pointer, counted};
-use super::cycle_kernel::{Cycle, CycleKernel, Launch, Step, WARP, tile_name};
+use super::cycle_kernel::{
+    Cycle, CycleKernel, Launch, Step, WARP, operations_per_second, tile_name,
+};
 use super::kernels::Setting;
 use super::ptx::File;
 use super::system::DeviceSystem;
-use crate::grid::{Precision, Real};
-use crate::solver::{Footprint, Method, SolverError, Spectral};
+use crate::grid::Real;
+use crate::solver::spectral::AxisModes;
+use crate::solver::{Footprint, Method, Products, SolverError, Spectral};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError};
 use std::sync::Arc;
-
-/// How `spectral_tensor.cu` works on square tiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct TensorPlan {
-    side: usize,
-    function: &'static str,
-    /// Warps of a quadrant, and tiles that a block works on at a time.
-    warps: usize,
-    groups: usize,
-    /// Whether the factors stay in shared memory.
-    keeps_factors: bool,
-}
-
-/// The functions of `spectral_tensor.cu`.
-const PLANS: [TensorPlan; 4] = [
-    TensorPlan { side: 32, function: "side_32", warps: 1, groups: 4, keeps_factors: true },
-    TensorPlan { side: 48, function: "side_48", warps: 1, groups: 3, keeps_factors: true },
-    TensorPlan { side: 64, function: "side_64", warps: 1, groups: 2, keeps_factors: true },
-    TensorPlan { side: 128, function: "side_128", warps: 2, groups: 1, keeps_factors: false },
-];
-
-/// The oldest compute capability with the products of `spectral_tensor.cu`.
-const OLDEST_TENSOR: (i32, i32) = (9, 0);
+use tensor::Plan;
 
 /// Functions of `spectral.cu`, of which the first that can runs: rows of a thread's block of a product, and
 /// the most threads.
@@ -64,10 +47,8 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<SpectralLayout, String> {
     let tiling = spectral.tiling();
     let axes = tiling.axes();
     let (width, height) = (axes[0].tile(), axes.get(1).map_or(ROWS_1D, |y| y.tile()));
-    let bytes = height * (width | 1) * setting.precision.bytes();
-    if axes.len() > 2 {
-        return Err("subiterations of 3D tiles in the sine basis".to_owned());
-    }
+    let rows = height * axes.get(2).map_or(1, |z| z.tile());
+    let bytes = rows * (width | 1) * setting.precision.bytes();
     if bytes > setting.shared_bytes {
         return Err(tile_name(tiling));
     }
@@ -77,74 +58,14 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<SpectralLayout, String> {
         let threads = if axes.len() == 1 { along_x } else { along_x.max(along_y) };
         threads.next_multiple_of(WARP as usize)
     };
+    if axes.len() > 2 {
+        // Threads take turns at what is more than this.
+        let (function, _, threads) = ROWS[0];
+        return Ok(SpectralLayout { function, threads, bytes });
+    }
     let fits = ROWS.iter().find(|(_, rows, most)| threads(*rows) <= *most);
     let (function, rows, _) = fits.ok_or_else(|| tile_name(tiling))?;
     Ok(SpectralLayout { function, threads: threads(*rows), bytes })
-}
-
-/// The plan for tensor cores, if there is one for the tiles.
-fn tensor_plan(setting: &Setting<'_>, spectral: &Spectral) -> Option<TensorPlan> {
-    let axes = spectral.axes();
-    let side = axes[0].side();
-    let is_made_for = setting.precision == Precision::F64
-        && axes.len() == 2
-        && axes.iter().all(|axis| axis.side() == side && axis.scale(0).is_none());
-    let plan = PLANS.into_iter().find(|plan| is_made_for && plan.side == side)?;
-    (plan.bytes() <= setting.shared_bytes).then_some(plan)
-}
-
-impl TensorPlan {
-    /// Bytes of shared memory of a block: the matrices, the factors, the quadrants of each tile.
-    fn bytes(self) -> usize {
-        let pairs = (self.side / 2).pow(2);
-        let factors = if self.keeps_factors { 2 * pairs } else { 0 };
-        (pairs + factors + 2 * pairs * self.groups) * 2 * size_of::<f64>()
-    }
-
-    /// The tables as `spectral_tensor.cu` reads them.
-    fn tables(self, spectral: &Spectral) -> Vec<f64> {
-        let (half, blocks) = (self.side / 2, self.side / 16);
-        let modes = &spectral.axes()[0];
-        let entry = |m: usize, i: usize| modes.sine(2 * m + 1, i + 1);
-        let lanes = || (0..WARP as usize).map(|lane| (lane / 4, 2 * (lane % 4)));
-        let mut tables = Vec::with_capacity(6 * half * half);
-        // Two blocks of rows are loaded together: of the first columns of each pair with the even block, of
-        // the second ones with the odd block. A last block without a partner has both columns.
-        for is_forward in [true, false] {
-            for row_block in 0..blocks {
-                for column_block in 0..blocks {
-                    for (row, pair) in lanes() {
-                        let first = row_block / 2 * 2;
-                        let (row, column) = (8 * first + row, 8 * column_block + pair);
-                        let entries = if first + 1 < blocks {
-                            let column = column + row_block % 2;
-                            [(row, column), (row + 8, column)]
-                        } else {
-                            [(row, column), (row, column + 1)]
-                        };
-                        tables.extend(entries.map(|(row, column)| match is_forward {
-                            true => entry(row, column),
-                            false => entry(column, row),
-                        }));
-                    }
-                }
-            }
-        }
-        // In the quadrants of differences, modes come in reverse.
-        let mode = |is_odd: bool, m: usize| if is_odd { self.side - 2 * m } else { 2 * m + 1 };
-        for quadrant in 0..4 {
-            for x_block in 0..blocks {
-                for y_block in 0..blocks {
-                    for (row, pair) in lanes() {
-                        let y = mode(quadrant / 2 == 1, 8 * y_block + row);
-                        let x = |m: usize| mode(quadrant % 2 == 1, 8 * x_block + pair + m);
-                        tables.extend([0, 1].map(|m| spectral.factor(&[x(m), y])));
-                    }
-                }
-            }
-        }
-        tables
-    }
 }
 
 /// The points of a half of an axis: sums of mirrored points, or their differences.
@@ -181,10 +102,14 @@ fn plain_tables<R: Real>(spectral: &Spectral) -> Vec<R> {
             }
         }
     }
-    if let [x, y] = axes {
-        for row in 0..y.side() {
-            let factor = |column| spectral.factor(&[mode(x.side(), column), mode(y.side(), row)]);
-            tables.extend((0..x.side()).map(factor));
+    if axes.len() > 1 {
+        let [x, y, z] = [0, 1, 2].map(|axis| axes.get(axis).map_or(1, AxisModes::side));
+        for row in 0..y * z {
+            let factor = |column| {
+                let modes = [mode(x, column), mode(y, row % y), mode(z, row / y)];
+                spectral.factor(&modes[..axes.len()])
+            };
+            tables.extend((0..x).map(factor));
         }
     }
     for modes in axes {
@@ -215,14 +140,14 @@ pub(super) fn build<R: Real + DeviceRepr>(
         return Ok(None);
     };
     let tiles = tiles.unsigned_abs();
-    let is_newest = gpu.check(gpu.context.compute_capability())? >= OLDEST_TENSOR;
-    let plan = tensor_plan(setting, spectral).filter(|_| is_newest);
+    let capability = gpu.check(gpu.context.compute_capability())?;
+    let plan = Plan::of(setting, spectral).filter(|_| capability >= tensor::OLDEST);
     let (tables, kernel) = if let Some(plan) = plan {
         let tables: Vec<R> = plan.tables(spectral).into_iter().map(R::from_f64).collect();
-        let blocks = [tiles.min(gpu.multiprocessors), 1];
-        let threads = [4 * WARP * (plan.warps * plan.groups) as u32, 1];
-        let file = File::SpectralTensor;
-        (tables, Launch::new(system, file, plan.function, blocks, threads, plan.bytes())?)
+        let tensor::Layout { file, function, threads, bytes, resident, tiles: at_once } =
+            plan.layout();
+        let blocks = tiles.div_ceil(at_once).min(gpu.multiprocessors * resident);
+        (tables, Launch::new(system, file, function, [blocks, 1], [threads, 1], bytes)?)
     } else {
         let SpectralLayout { function, threads, bytes } = layout;
         let blocks = if tiling.y().is_none() { tiles.div_ceil(ROWS_1D as u32) } else { tiles };
@@ -230,15 +155,22 @@ pub(super) fn build<R: Real + DeviceRepr>(
         let tables = plain_tables(spectral);
         (tables, Launch::new(system, File::Spectral, function, [blocks, 1], threads, bytes)?)
     };
+    let arithmetic = gpu.check(operations_per_second(gpu, setting.precision))?;
+    let products = Products {
+        per_cycle: systems as f64 * spectral.products(),
+        most_per_second: arithmetic * if plan.is_some() { tensor::gain(capability) } else { 1.0 },
+        on_tensor_cores: plan.is_some(),
+    };
     let tables = gpu.check(stream.clone_htod(&tables))?;
     gpu.check(stream.synchronize())?;
     let at = tables.device_ptr(stream).0;
-    Ok(Some(Box::new(InSineBasis { kernel, cycle, at, _tables: tables })))
+    Ok(Some(Box::new(InSineBasis { kernel, cycle, products, at, _tables: tables })))
 }
 
 struct InSineBasis<R> {
     kernel: Launch,
     cycle: Cycle,
+    products: Products,
     /// Where the tables lie.
     at: Pointer,
     /// They live as long as the kernel.
@@ -262,25 +194,25 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for InSineBasis<R> {
     }
 
     fn footprint(&self) -> Footprint {
-        self.kernel.footprint()
+        Footprint { products: Some(self.products), ..self.kernel.footprint() }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::Tiling;
+    use crate::grid::{Precision, Tiling};
     use crate::problem::Stencil;
     use crate::solver::Subiterations;
 
-    fn of_tile(axes: &[usize], tile: &[usize], stencil: &Stencil) -> (Method, Spectral) {
+    pub(super) fn of_tile(axes: &[usize], tile: &[usize], stencil: &Stencil) -> (Method, Spectral) {
         let tiling = Tiling::new(axes, tile, &[0; 3]).unwrap();
         let spectral = Spectral::new(Subiterations::Infinite, &tiling, stencil).unwrap();
         (Method::Spectral(spectral.clone()), spectral)
     }
 
-    const SYMMETRIC: Stencil =
-        Stencil { d: 4.0, a: -1.0, c: -1.0, e: -1.0, f: -1.0, p: 0.0, q: 0.0 };
+    pub(super) const SYMMETRIC: Stencil =
+        Stencil { d: 6.0, a: -1.0, c: -1.0, e: -1.0, f: -1.0, p: -1.0, q: -1.0 };
 
     #[test]
     fn every_tile_that_the_basis_takes_has_a_layout() {
@@ -299,8 +231,7 @@ mod tests {
                     assert!(threads <= 512 && threads % WARP as usize == 0, "{width} {height}");
                 }
             }
-            let line = Stencil { d: 2.0, e: 0.0, f: 0.0, ..SYMMETRIC };
-            let (method, _) = of_tile(&[300], &[width], &line);
+            let (method, _) = of_tile(&[300], &[width], &SYMMETRIC);
             let setting = Setting {
                 method: &method,
                 precision: Precision::F64,
@@ -313,44 +244,12 @@ mod tests {
     }
 
     #[test]
-    fn tensor_cores_take_square_tiles_with_symmetric_weights() {
-        let planned = |tile: [usize; 2], stencil: &Stencil, precision| {
-            let (method, spectral) = of_tile(&[300, 300], &tile, stencil);
-            let setting = Setting {
-                method: &method,
-                precision,
-                shared_bytes: 227 * 1024,
-                is_per_point: false,
-                block_size: None,
-            };
-            tensor_plan(&setting, &spectral).map(|plan| plan.side)
-        };
-        for plan in PLANS {
-            assert_eq!(planned([plan.side; 2], &SYMMETRIC, Precision::F64), Some(plan.side));
-        }
-        assert_eq!(planned([40, 40], &SYMMETRIC, Precision::F64), None);
-        assert_eq!(planned([64, 32], &SYMMETRIC, Precision::F64), None);
-        assert_eq!(planned([64, 64], &SYMMETRIC, Precision::F32), None);
-        let wind = Stencil { a: -1.02, c: -0.98, ..SYMMETRIC };
-        assert_eq!(planned([64, 64], &wind, Precision::F64), None);
-    }
-
-    #[test]
     fn tables_have_the_length_that_the_kernels_read() {
-        let (_, spectral) = of_tile(&[300, 300], &[64, 64], &SYMMETRIC);
-        let plan = tensor_plan(
-            &Setting {
-                method: &Method::Spectral(spectral.clone()),
-                precision: Precision::F64,
-                shared_bytes: 227 * 1024,
-                is_per_point: false,
-                block_size: None,
-            },
-            &spectral,
-        );
-        assert_eq!(plan.unwrap().tables(&spectral).len(), 6 * 32 * 32);
         let (_, spectral) = of_tile(&[300, 300], &[7, 4], &SYMMETRIC);
         let expected = 2 * (16 + 9) + 2 * (4 + 4) + 7 * 4 + 2 * (7 + 4);
+        assert_eq!(plain_tables::<f64>(&spectral).len(), expected);
+        let (_, spectral) = of_tile(&[30; 3], &[7, 4, 2], &SYMMETRIC);
+        let expected = 2 * (16 + 9) + 2 * (4 + 4) + 2 * (1 + 1) + 7 * 4 * 2 + 2 * (7 + 4 + 2);
         assert_eq!(plain_tables::<f64>(&spectral).len(), expected);
     }
 }

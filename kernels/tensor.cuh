@@ -1,0 +1,98 @@
+// Products on FP64 tensor cores, whose operands stay in registers.
+#pragma once
+#include "stencil.cuh"
+
+/// C += A B of 16 x 8 blocks: `low` and `high` are A of the first and the second four columns.
+__device__ __forceinline__ void multiply_16(double2 &c, double2 &d, double2 low, double2 high, double2 b) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+d"(c.x), "+d"(c.y), "+d"(d.x), "+d"(d.y)
+        : "d"(low.x), "d"(low.y), "d"(high.x), "d"(high.y), "d"(b.x), "d"(b.y));
+}
+
+/// C += A B of 8 x 8 blocks.
+__device__ __forceinline__ void multiply_8(double2 &c, double2 a, double2 b) {
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c.x), "+d"(c.y)
+        : "d"(a.x), "d"(b.x));
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c.x), "+d"(c.y)
+        : "d"(a.y), "d"(b.y));
+}
+
+/// A pair from shared memory, where it is needed: volatile, or the compiler loads many ahead and spills them.
+__device__ __forceinline__ double2 load_pair(unsigned address) {
+    double2 pair;
+    asm volatile("ld.volatile.shared.v2.f64 {%0, %1}, [%2];" : "=d"(pair.x), "=d"(pair.y) : "r"(address));
+    return pair;
+}
+
+/// The same number, so that what follows from it is computed again and not kept in registers.
+__device__ __forceinline__ int unknown(int number) {
+    int same;
+    asm volatile("mov.u32 %0, %1;" : "=r"(same) : "r"(number));
+    return same;
+}
+
+/// The thread's number in the block, likewise.
+__device__ __forceinline__ int thread_of_block() {
+    int thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+}
+
+/// Multiplies a matrix by the data, in place. The index that is summed over is the first of
+/// `data` (the result has the new one there), or the second with TURNED. CHUNK blocks are accumulated at a time.
+/// `matrix.at(m, k)` is a pair of the matrix as a lane loads it: for an even m and m + 1 the entries of rows lane / 4
+/// and lane / 4 + 8 of the double row, of the first column of the pair 8 k + 2 (lane % 4) + {0, 1} with the even and of
+/// the second with the odd number; for a last m without a partner both columns of row lane / 4.
+template <int CHUNK, bool TURNED, int BLOCKS, int COUNT, class M>
+__device__ __forceinline__ void multiply(double2 (&data)[BLOCKS][COUNT], const M &matrix) {
+    constexpr int DOUBLE_ROWS = (BLOCKS + 1) / 2, STEPS = BLOCKS * DOUBLE_ROWS;
+#pragma unroll
+    for (int first = 0; first < COUNT; first += CHUNK) {
+        double2 sums[BLOCKS][CHUNK];
+#pragma unroll
+        for (int m = 0; m < BLOCKS; m++) {
+#pragma unroll
+            for (int n = 0; n < CHUNK; n++) sums[m][n] = make_double2(0, 0);
+        }
+        // The next step's part of the matrix is fetched before this step's products.
+        double2 low = matrix.at(0, 0), high = low;
+        if (BLOCKS > 1) high = matrix.at(1, 0);
+        double2 next_low = low, next_high = high;
+#pragma unroll
+        for (int step = 0; step < STEPS; step++) {
+            int k = step / DOUBLE_ROWS, m = 2 * (step % DOUBLE_ROWS);
+            if (step + 1 < STEPS) {
+                int next_k = (step + 1) / DOUBLE_ROWS, next_m = 2 * ((step + 1) % DOUBLE_ROWS);
+                next_low = matrix.at(next_m, next_k);
+                if (next_m + 1 < BLOCKS) next_high = matrix.at(next_m + 1, next_k);
+            }
+#pragma unroll
+            for (int n = 0; n < CHUNK; n++) {
+                if (first + n >= COUNT) continue;
+                double2 b = TURNED ? data[first + n][k] : data[k][first + n];
+                if (m + 1 < BLOCKS) {
+                    multiply_16(sums[m][n], sums[m + 1][n], low, high, b);
+                } else {
+                    multiply_8(sums[m][n], low, b);
+                }
+            }
+            low = next_low;
+            high = next_high;
+        }
+#pragma unroll
+        for (int m = 0; m < BLOCKS; m++) {
+#pragma unroll
+            for (int n = 0; n < CHUNK; n++) {
+                if (first + n >= COUNT) continue;
+                if (TURNED) {
+                    data[first + n][m] = sums[m][n];
+                } else {
+                    data[m][first + n] = sums[m][n];
+                }
+            }
+        }
+    }
+}

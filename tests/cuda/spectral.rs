@@ -1,0 +1,201 @@
+//! Kernel `spectral` agrees with true subiterations up to rounding, has the same bits from run to run, and makes as many
+//! cycles as were counted independently.
+
+use crate::cases::{Case, case};
+use crate::iterates::{bits, check, large, plain_cycles, settings, share};
+use crate::volumes::volume;
+use proptest::prelude::*;
+use std::cell::Cell;
+use std::sync::Arc;
+use tilescope::grid::{Precision, Shape, Tiling};
+use tilescope::problem::{Boundary, Problem, Source, Stencil};
+use tilescope::solver::{
+    self, Kernel, Method, NormRequest, Solver, SolverError, Spectral, Subiterations,
+};
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("spectral_cycles_are_sweeps_to_rounding", spectral_cycles_are_sweeps_to_rounding),
+    ("spectral_cycles_with_exact_tiles", spectral_cycles_with_exact_tiles),
+    ("checked_cycles_in_the_sine_basis", checked_cycles_in_the_sine_basis),
+];
+
+/// The largest value of an iterate, but no less than what loses digits to underflow.
+fn largest(solver: &dyn Solver) -> f64 {
+    let values = solver.solution().expect("a solution").to_interior();
+    values.iter().fold(f64::MIN_POSITIVE / f64::EPSILON, |most, u| most.max(u.abs()))
+}
+
+/// Cycles on poison, twice on a GPU for the same bits, and on the CPU: `expected` makes them there. Returns whether the
+/// kernel takes the tiles.
+fn compare_spectral(case: &Case, spectral: Method, expected: Method, precision: Precision) -> bool {
+    let on_gpu = || {
+        let method = spectral.clone();
+        crate::gpu::poisoned_solver(&case.problem, method, precision, Kernel::SPECTRAL, None)
+    };
+    let (mut gpu, mut again) = match (on_gpu(), on_gpu()) {
+        (Ok(gpu), Ok(again)) => (gpu, again),
+        (Err(SolverError::Kernel { .. }), _) => return false,
+        (Err(error), _) | (_, Err(error)) => panic!("{error}"),
+    };
+    let mut cpu = solver::on_cpu(&case.problem, expected, precision, 1).expect("memory");
+    // The scaling of unequal weights loses digits.
+    let (tolerance, loss) = if precision == Precision::F64 { (1e-12, 1e3) } else { (1e-5, 10.0) };
+    let tolerance = tolerance * (case.loss() / loss).max(1.0);
+    let range = if precision == Precision::F64 { f64::MAX } else { f32::MAX.into() };
+    let mut size = largest(&*cpu);
+    for cycle in 1..=20 {
+        let norms = gpu.cycles(1, NormRequest::RESIDUAL_L2).expect("a GPU at work").norms[0];
+        plain_cycles(&mut *again, 1);
+        let here = cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms[0];
+        if cycle == 1 {
+            let (there, here) = (norms.residual_before.l2, here.residual_before.l2);
+            assert!((there - here).abs() <= 1e-11 * here.max(f64::MIN_POSITIVE), "{there} {here}");
+        }
+        // The rounding errors of earlier cycles remain, which may have had much larger iterates.
+        size = size.max(largest(&*cpu));
+        if size > range / 1e9 {
+            // An iterate that diverges overflows here and there, but not in the same cycle.
+            return true;
+        }
+        if ![1, 3, 20].contains(&cycle) {
+            continue;
+        }
+        let [there, twice, here] =
+            [&gpu, &again, &cpu].map(|solver| solver.solution().expect("a solution"));
+        assert!(bits(&there) == bits(&twice), "cycle {cycle} of {spectral:?}");
+        for (a, b) in there.to_interior().iter().zip(here.to_interior()) {
+            assert!((a - b).abs() <= tolerance * size, "cycle {cycle}: {a} {b} of {spectral:?}");
+        }
+    }
+    true
+}
+
+/// Of 1D, 2D and 3D grids, with tiles for tensor cores among them.
+fn any_tiles() -> impl Strategy<Value = Case> {
+    prop_oneof![3 => case(), 1 => large(), 2 => volume(), 3 => for_tensor_cores()]
+}
+
+fn spectral_cycles_are_sweeps_to_rounding() {
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    let compared = Cell::new(0);
+    check(settings(), (any_tiles(), precision), |(case, precision)| {
+        let (k, stencil) = (case.k.into(), case.problem.operator.stencil().expect("a grid"));
+        // Weights of different signs, and tiles above 128 points, are refused.
+        let Ok(spectral) = Spectral::new(k, &case.tiling(), stencil) else { return };
+        let spectral = Method::Spectral(spectral);
+        let is_taken = compare_spectral(&case, spectral, case.hierarchical(), precision);
+        // The largest boxes are too large for shared memory.
+        assert!(is_taken || case.problem.shape.dim() == 3, "{case:?}");
+        compared.set(compared.get() + u32::from(is_taken));
+    });
+    assert!(compared.get() > settings() / 4, "only {} were compared", compared.get());
+}
+
+/// The CPU is compared with a direct solution of every tile in `solver_properties`.
+fn spectral_cycles_with_exact_tiles() {
+    let compared = Cell::new(0);
+    check(settings() / 4, any_tiles(), |case| {
+        let stencil = case.problem.operator.stencil().expect("a grid");
+        if !stencil.is_dominant() {
+            return;
+        }
+        let exact = Spectral::new(Subiterations::Infinite, &case.tiling(), stencil);
+        let Ok(spectral) = exact.map(Method::Spectral) else { return };
+        let is_taken = compare_spectral(&case, spectral.clone(), spectral, Precision::F64);
+        compared.set(compared.get() + u32::from(is_taken));
+    });
+    assert!(compared.get() > settings() / 16, "only {} were compared", compared.get());
+}
+
+/// Tiles that tensor cores take, of Poisson's problem or with other weights along each axis.
+fn for_tensor_cores() -> impl Strategy<Value = Case> {
+    let tile = prop::sample::select(vec![
+        (1, 32),
+        (1, 64),
+        (1, 96),
+        (1, 128),
+        (2, 32),
+        (2, 48),
+        (2, 64),
+        (2, 128),
+        (3, 16),
+        (3, 24),
+    ]);
+    let more = prop::array::uniform3(0..70_usize);
+    (tile, more, 0..20_usize, any::<u64>(), 1..=60_usize, any::<bool>()).prop_map(
+        |((dim, side), more, overlap, seed, k, is_poisson)| {
+            let shape = match dim {
+                1 => Shape::grid_1d(side + 3 * more[0], 1 + more[1]),
+                2 => Shape::grid_2d(side + more[0], side + more[1]),
+                // As many points as the others, about.
+                _ => Shape::grid_3d(side + more[0] / 2, side + more[1] / 3, side + more[2] / 4),
+            };
+            let shape = shape.expect("a small shape");
+            let stencil = match is_poisson {
+                true => Stencil::poisson(&shape),
+                false => Stencil { a: -1.0, c: -1.0, e: -2.5, f: -2.5, p: -0.5, q: -0.5, d: 8.5 },
+            };
+            let problem = Problem {
+                shape,
+                operator: stencil.into(),
+                rhs: Source::Random { seed },
+                initial_guess: Source::Random { seed: !seed },
+                boundary: Boundary { left: 0.5, top: -1.0, back: 0.25, ..Boundary::default() },
+            };
+            let tile = [0, 1, 2].map(|axis| if axis < dim { side } else { 1 });
+            let overlap = tile.map(|tile| 2 * (overlap / 2).min(tile / 4));
+            let k = if dim == 3 { 1 + k / 3 } else { k };
+            Case { problem: Arc::new(problem), tile, overlap, k, cycles: 3 }
+        },
+    )
+}
+
+/// The cycles of the model problem to 1e-4 with exact tiles, computed independently of this project.
+fn checked_cycles_in_the_sine_basis() {
+    for (axes, tile, overlap, expected) in [
+        (&[1024][..], 128, 24, 248),
+        (&[1024], 128, 16, 618),
+        (&[1024], 64, 16, 1325),
+        (&[1024, 1024], 64, 16, 549),
+        (&[1024, 1024], 128, 38, 185),
+        (&[128, 128, 128], 16, 4, 240),
+        (&[256, 256, 256], 16, 4, 732),
+    ] {
+        if expected > share(100_000) as usize {
+            continue;
+        }
+        let shape = match *axes {
+            [x] => Shape::grid_1d(x, 3),
+            [x, y] => Shape::grid_2d(x, y),
+            [x, y, z] => Shape::grid_3d(x, y, z),
+            _ => unreachable!("one to three axes"),
+        };
+        let shape = shape.expect("a small shape");
+        let stencil = Stencil::poisson(&shape);
+        let problem = Arc::new(Problem {
+            shape,
+            operator: stencil.into(),
+            rhs: Source::Constant(1.0),
+            initial_guess: Source::Constant(1.0),
+            boundary: Boundary::default(),
+        });
+        let dim = axes.len();
+        let tiling = Tiling::new(axes, &[tile; 3][..dim], &[overlap; 3]).expect("a tiling");
+        let spectral =
+            Spectral::new(Subiterations::Infinite, &tiling, &stencil).expect("equal weights");
+        let method = Method::Spectral(spectral);
+        let mut gpu = crate::gpu::solver(&problem, method, Precision::F64, Kernel::SPECTRAL)
+            .expect("a GPU that takes it");
+        let mut norms = Vec::new();
+        // A cycle reports the residual of the iterate that it starts from.
+        let cycles = loop {
+            let batch = gpu.cycles(256, NormRequest::RESIDUAL_L2).expect("a GPU at work");
+            norms.extend(batch.norms.iter().map(|norms| norms.residual_before.l2));
+            if let Some(cycles) = norms.iter().position(|norm| *norm < 1e-4 * norms[0]) {
+                break cycles;
+            }
+        };
+        println!("{shape}, tile {tile}, overlap {overlap}: {cycles} cycles");
+        assert_eq!(cycles, expected, "{shape}, tile {tile}, overlap {overlap}");
+    }
+}
