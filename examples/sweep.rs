@@ -15,6 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         overlap: [0, 2, 4, 8].map(PerAxis::all).to_vec(),
         tile: vec![PerAxis::all(32)],
         kernel: vec![Kernel::AUTO],
+        threads: vec![0],
         measure: vec![Measure::Time, Measure::Cycles],
     })?;
 

@@ -1,9 +1,9 @@
 //! The field by the rows of a matrix: a map where rows have places, a folded strip where they have none.
 
-use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
+use crate::app::panes::pane_type::{PaneContext, PanePicture, PaneType, Slot};
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
-use crate::app::widgets::cells::{self, Cells, CellsView, Values};
+use crate::app::widgets::cells::{self, CellsView, Values};
 use crate::app::widgets::labels::small_mathematics;
 use crate::grid::Need;
 use crate::picture::{
@@ -78,12 +78,20 @@ impl PaneType for RowMapPane {
     }
 }
 
-fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: &Report, map: &RowMap) {
+fn ui(
+    ui: &mut Ui,
+    PanePicture { cells, range }: &mut PanePicture,
+    session: &Session,
+    report: &Report,
+    map: &RowMap,
+) {
     let room = ui.available_rect_before_wrap();
     let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, LINES_ROOM));
     let field = report.observation.field;
     let view = session.view.of_field(field);
     let values = shown_values(&map.values, view.scale, view.absolute);
+    let fitted = Range::of(view.scale, values.iter().copied());
+    let range = range.range(session, report, field, view.scale, fitted);
     let shown = cells.ui(
         ui,
         picture,
@@ -92,7 +100,7 @@ fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: &Report, map: &
             title: &value_label(field, view.scale, view.absolute),
             size: map.size,
             values: &values,
-            scale: Scale::new(view.scale, Range::of(view.scale, values.iter().copied())),
+            scale: Scale::new(view.scale, range),
             map: view.map,
             stretched: false,
         },

@@ -81,8 +81,10 @@ impl FigureType for RowMapFigure {
             end: y_axis.end,
             tile_borders_x: &[],
             tile_borders_y: &[],
+            device_borders_y: &[],
             cell_borders: &borders,
             outlines: &[],
+            lines: &[],
         };
         let figure = HeatMapFigure {
             title: &titles.title,

@@ -90,7 +90,7 @@ impl PaneType for SpyPane {
         let mut spec = RunSpec::clone(&context.session.spec);
         if let Some(BorderDrag { begins, rows }) = dragged {
             if begins {
-                context.commands.push(Command::BeginDrag);
+                context.commands.push(Command::BeginDrag(Vec::new()));
             }
             spec.method.tile = vec![block_size(&spec, rows)];
             if spec != *context.session.spec {
