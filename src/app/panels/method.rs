@@ -163,7 +163,7 @@ fn about_method(name: MethodName) -> &'static str {
     }
 }
 
-/// The values of a slider that was just grabbed among which the slowest is; none where all take alike long.
+/// The values of a slider that was just grabbed, among them the slowest; empty where all take equally long.
 type Grabbed = Option<Vec<MethodSpec>>;
 
 /// The sliders of the method.
