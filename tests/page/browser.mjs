@@ -56,14 +56,14 @@ export async function begin(options = {}) {
   return context;
 }
 
-/** A page that shows what a link says, and the errors that it had. */
-export async function open(shown) {
+/** A page that shows what a link says, and the errors that it had; waits for it to start, unless it is another's. */
+export async function open(shown, is_own = true) {
   const page = await context.newPage();
   const errors = [];
   page.on("pageerror", (error) => errors.push(String(error)));
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   await page.goto(address + shown);
-  await page.waitForFunction(() => document.getElementById("message").textContent === "");
+  if (is_own) await page.waitForFunction(() => document.getElementById("message").textContent === "");
   await page.waitForTimeout(1000);
   return { page, errors };
 }

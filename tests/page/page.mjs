@@ -1,11 +1,11 @@
-// Tests of the page in a real browser. Pictures of it go to $PICTURES, if that is set; those in pictures/ beside this file
-// are compared with the page.
+// Tests of the page in a real browser, or those whose names contain an argument. Pictures of it go to $PICTURES, if that is
+// set; those in pictures/ beside this file are compared with the page.
 
 import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { inflateRawSync } from "node:zlib";
-import { PATIENCE, begin, close, link, open } from "./browser.mjs";
+import { PATIENCE, begin, beside, close, link, open } from "./browser.mjs";
 
 const here = import.meta.dirname;
 
@@ -18,6 +18,11 @@ function opened(address) {
 
 // Where the slider of the overlap is: its handle at 0, and a place to the right of it.
 const OVERLAP = [121, 180, 148];
+// A place in the map, and the buttons that show the browser's dialog, start a tuning map, and pin a run.
+const MAP = [460, 300];
+const BROWSE = [417, 439];
+const START = [42, 236];
+const PIN = [1247, 85];
 
 const RUN = `version = 1
 
@@ -205,6 +210,118 @@ const tests = {
     assert.deepEqual(errors, []);
   },
 
+  async "an earlier cycle is shown again, and a pinned run beside it"() {
+    const { page, errors } = await open(link(RUN));
+    await until("some cycles", async () => cycle(await copied(page)) > 150);
+    await page.keyboard.press("Space");
+    const live = await picture(page, "live");
+    await page.keyboard.press("Control+ArrowLeft");
+    await until("the cycle of before", async () => (await difference(page, live, await picture(page, "before"))) > 0.005);
+    await page.keyboard.press("End");
+    await page.keyboard.press("p");
+    await page.keyboard.press("k");
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Shift+P");
+    await until("both runs", async () => (await difference(page, live, await picture(page, "compared"))) > 0.05);
+    assert.deepEqual(errors, []);
+  },
+
+  async "a tuning map is measured"() {
+    const { page, errors } = await open(link(RUN.replaceAll("128", "64")));
+    await page.keyboard.press("F3");
+    await page.waitForTimeout(2000);
+    await page.mouse.click(...START);
+    const empty = await picture(page, "tuning-begun");
+    await until("cells", async () => (await difference(page, empty, await picture(page, "tuning"))) > 0.01);
+    assert.deepEqual(errors, []);
+  },
+
+  async "a lecturer's own lesson is read from the same server, and no other"() {
+    const run = 'problem = "poisson"\nshape = [40, 24]\nk = 4\ntile = 8\ncycles = 10\n';
+    beside.set("mine.md", `+++\ntitle = "Mine"\nminutes = 1\n+++\n\n## One\n\nText.\n\n\`\`\`tilescope\n${run}\`\`\`\n`);
+    const { page, errors } = await open("#lesson=mine.md");
+    await until("its run", async () => hasShape(await copied(page), 24, 40) || hasShape(await copied(page), 40, 24));
+    await picture(page, "own-lesson");
+    for (const [address, known] of [["none.md", "own-none"], ["https://other.example/mine.md", "own-other"]]) {
+      const other = await open(`#lesson=${address}`);
+      await picture(other.page, known);
+      // The browser says that a file was not found, and nothing else happens.
+      assert.ok(other.errors.every((error) => error.includes("404")), String(other.errors));
+    }
+    assert.deepEqual(errors, []);
+  },
+
+  async "a page is shown inside another"() {
+    beside.set("frame.html", `<!doctype html><link rel="icon" href="icon.png"><iframe width="1000" height="600" src="/${link(RUN)}"></iframe>`);
+    const { page, errors } = await open("frame.html", false);
+    const frame = await until("the frame", () => page.frames().find((frame) => frame.url().includes("#run=")));
+    await frame.waitForFunction(() => document.getElementById("message")?.textContent === "");
+    await until("its map", async () => (await colours(page, "frame")) > 50);
+    assert.deepEqual(errors, []);
+  },
+
+  async "a matrix is chosen in the browser's dialog, and solved"() {
+    const { page, errors } = await open(link(RUN));
+    const rows = 400;
+    const entries = Array.from({ length: rows }, (_, i) => [`${i + 1} ${i + 1} 4`, ...(i > 0 ? [`${i + 1} ${i} -1`] : [])]).flat();
+    const text = `%%MatrixMarket matrix coordinate real symmetric\n${rows} ${rows} ${entries.length}\n${entries.join("\n")}\n`;
+    await page.keyboard.press("Control+O");
+    await page.waitForTimeout(1000);
+    await picture(page, "open");
+    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), page.mouse.click(...BROWSE)]);
+    await chooser.setFiles({ name: "chain.mtx", mimeType: "text/plain", buffer: Buffer.from(text) });
+    await until("its run", async () => hasShape(await copied(page), rows));
+    await picture(page, "matrix");
+    assert.deepEqual(errors, []);
+  },
+
+  async "two fingers zoom, one finger moves the map, and a long press explains"() {
+    const context = await begin({ hasTouch: true });
+    const { page, errors } = await open(link(RUN.replace("100000", "50")));
+    const session = await context.newCDPSession(page);
+    const touch = (type, ...points) =>
+      session.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ id, x, y })) });
+    // What is said at the end of the run goes away by itself.
+    await page.waitForTimeout(8000);
+    const moved = async (what, change) => {
+      const before = await picture(page, `${what}-before`);
+      await change();
+      await until(what, async () => (await difference(page, before, await picture(page, what))) > 0.005);
+    };
+    const [x, y] = MAP;
+    await moved("pinched", async () => {
+      await touch("touchStart", [x - 20, y]);
+      await touch("touchStart", [x - 20, y], [x + 20, y]);
+      for (let by = 24; by <= 80; by += 4) {
+        await touch("touchMove", [x - by, y], [x + by, y]);
+        await page.waitForTimeout(100);
+      }
+      await touch("touchEnd");
+    });
+    await moved("moved", async () => {
+      await touch("touchStart", [x, y]);
+      for (let by = 5; by <= 60; by += 5) {
+        await touch("touchMove", [x + by, y + by / 2]);
+        await page.waitForTimeout(100);
+      }
+      await touch("touchEnd");
+    });
+    await page.waitForTimeout(2000);
+    await moved("explained", () => touch("touchStart", PIN));
+    await touch("touchEnd");
+    assert.deepEqual(errors, []);
+  },
+
+  async "the largest grids start"() {
+    for (const shape of ["1024, 1024", "128, 128, 128"]) {
+      const tile = shape.split(",").length === 3 ? 16 : 32;
+      const { page, errors } = await open(link(RUN.replace("128, 128", shape).replace("[32]", `[${tile}]`)));
+      await until(`cycles of ${shape}`, async () => cycle(await copied(page)) > 2);
+      await picture(page, shape.replaceAll(", ", "x"));
+      assert.deepEqual(errors, []);
+    }
+  },
+
   async "the first start says welcome, and a lesson looks as it did"() {
     for (const [shown, name] of [["", "welcome"], ["#lesson=overlap", "lesson"]]) {
       const { page, errors } = await open(shown);
@@ -231,7 +348,9 @@ const tests = {
 };
 
 let failed = 0;
+const parts = process.argv.slice(2);
 for (const [name, test] of Object.entries(tests)) {
+  if (parts.length > 0 && !parts.some((part) => name.includes(part))) continue;
   try {
     await begin();
     await test();

@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn what_is_cancelled_is_not_known_and_can_be_measured_later() {
         let mut spec = RunSpec::default();
-        spec.problem.shape = vec![16, 16];
+        spec.problem.shape = vec![40, 30];
         let plan = Planner::default().plan(&spec).unwrap();
         for (cancel, is_known) in [(true, false), (false, true)] {
             let cancel = AtomicBool::new(cancel);
