@@ -290,7 +290,7 @@ const tests = {
     const moved = async (what, change) => {
       const before = await picture(page, `${what}-before`);
       await change();
-      await until(what, async () => (await difference(page, before, await picture(page, what))) > 0.005);
+      await until(what, async () => (await difference(page, before, await picture(page, what))) > 0.0005);
     };
     const [x, y] = MAP;
     await moved("pinched", async () => {
