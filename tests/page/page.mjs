@@ -44,8 +44,10 @@ max_cycles = 100000
 /** The link that the page copies. */
 async function copied(page) {
   await page.evaluate(() => navigator.clipboard.writeText(""));
-  await page.keyboard.press("Control+Shift+L");
+  let tries = 0;
   return until("a copied link", async () => {
+    // Now and then again: a dialog that is being closed takes no keys.
+    if (tries++ % 30 === 0) await page.keyboard.press("Control+Shift+L");
     const text = await page.evaluate(() => navigator.clipboard.readText());
     return text.includes("#run=") && text;
   });
@@ -261,14 +263,16 @@ const tests = {
   },
 
   async "a matrix is chosen in the browser's dialog, and solved"() {
-    const { page, errors } = await open(link(RUN));
+    const { page, errors } = await open(link(RUN.replace("100000", "50")));
     const rows = 400;
     const entries = Array.from({ length: rows }, (_, i) => [`${i + 1} ${i + 1} 4`, ...(i > 0 ? [`${i + 1} ${i} -1`] : [])]).flat();
     const text = `%%MatrixMarket matrix coordinate real symmetric\n${rows} ${rows} ${entries.length}\n${entries.join("\n")}\n`;
+    await page.waitForTimeout(2000);
+    const closed = await picture(page, "closed");
     await page.keyboard.press("Control+O");
-    await page.waitForTimeout(1000);
-    await picture(page, "open");
-    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), page.mouse.click(...BROWSE)]);
+    await until("the dialog", async () => (await difference(page, closed, await picture(page, "open"))) > 0.3);
+    const clicked = page.mouse.click(...BROWSE, { delay: 200 });
+    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), clicked]);
     await chooser.setFiles({ name: "chain.mtx", mimeType: "text/plain", buffer: Buffer.from(text) });
     await until("its run", async () => hasShape(await copied(page), rows));
     await picture(page, "matrix");
@@ -286,7 +290,7 @@ const tests = {
     const moved = async (what, change) => {
       const before = await picture(page, `${what}-before`);
       await change();
-      await until(what, async () => (await difference(page, before, await picture(page, what))) > 0.005);
+      await until(what, async () => (await difference(page, before, await picture(page, what))) > 0.0005);
     };
     const [x, y] = MAP;
     await moved("pinched", async () => {
