@@ -1,7 +1,7 @@
 //! `tilescope open`: a saved run in the window.
 
-use super::window::{Start, window};
 use super::args::RunArgs;
+use super::window::{Start, window};
 use crate::picture::{self, Opened};
 use crate::run::Planner;
 use clap::Args;

@@ -7,7 +7,8 @@ use crate::app::widgets::cells::{self, Cells, CellsView, Values};
 use crate::app::widgets::labels::small_mathematics;
 use crate::grid::Need;
 use crate::picture::{
-    FigureKind, Range, SMALLEST_BLOCK, Scale, block_borders, grouped, number, shown_values, value_label,
+    FigureKind, Range, SMALLEST_BLOCK, Scale, block_borders, grouped, number, shown_values,
+    value_label,
 };
 use crate::run::{NO_ROW, ObservationRequest, Plan, ProblemKind, Report, RowLayout, RowMap};
 use eframe::egui::{Color32, Label, Rect, Stroke, Ui, UiBuilder, pos2, vec2};
