@@ -364,7 +364,10 @@ impl CommonArgs {
         method.simulate_devices = self.simulate_devices.or(method.simulate_devices);
         method.exchange_every = self.exchange_every.or(method.exchange_every);
         method.link = self.link.or(method.link);
-        Ok(RunSpec { problem, stop, method, version: base.version })
+        let mut spec = RunSpec { problem, stop, method, version: base.version };
+        // Also where tiles are a list: Jacobi's iteration beside them is planned with those of the run.
+        spec.method.tile = self.tile(&spec);
+        Ok(spec)
     }
 
     /// Refuses options that change nothing of the run that they describe. What a run file or a preset has

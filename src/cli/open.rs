@@ -1,7 +1,8 @@
 //! `tilescope open`: a saved run in the window.
 
+use super::args::RunArgs;
 use super::window::{Start, window};
-use crate::picture;
+use crate::picture::{self, Opened};
 use crate::run::Planner;
 use clap::Args;
 use std::path::PathBuf;
@@ -12,24 +13,38 @@ Examples:
   tilescope open run.toml
   tilescope open residual.png
       a figure carries its run: the window repeats it up to the cycle of the figure and shows it
-      with the same field, colours and scale";
+      with the same field, colours and scale
+  tilescope open --matrix m.mtx.gz --ordering rcm --tile 256 --k 8
+      a sparse matrix, with the options of `solve`";
 
 /// The options of `tilescope open`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Open {
-    /// A run file (.toml), or a figure that carries its run (.png, .svg, .pdf)
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// A run file (.toml), or a figure that carries its run (.png, .svg, .pdf); or describe the run by options
+    #[arg(
+        value_name = "FILE",
+        required_unless_present = "matrix",
+        conflicts_with_all = ["matrix", "ordering", "nodes", "coordinates", "rhs", "initial"]
+    )]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArgs,
 }
 
 impl Open {
     /// Validates the file, then opens the window.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let opened = picture::open(&self.file)?;
+        let opened = match &self.file {
+            Some(file) => picture::open(file)?,
+            None => Opened { run: self.run.spec()?, view: None },
+        };
         // Checked here for a message on the terminal even without a display.
         if let Err(refused) = Planner::without_waiting().plan(&opened.run) {
-            let why = format!("{} cannot be run: {refused}", self.file.display());
+            let why = match &self.file {
+                Some(file) => format!("{} cannot be run: {refused}", file.display()),
+                None => return Err(refused.into()),
+            };
             return Err(anyhow::Error::from(refused).context(why));
         }
         window(Some(Start::Run(Box::new(opened))))

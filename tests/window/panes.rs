@@ -204,10 +204,9 @@ fn entries_of_a_matrix() {
     }
     // 16 rows of a block: entries and the padding of their lists.
     assert!(window.says("places:"), "{:#?}", window.texts());
-    window.button("✕");
+    window.button("Close");
     window.until_text("static: outside");
     // The field by row: nodes of the grid that the matrix was made of.
-    window.button("Rows");
     window.until_text("rows at their nodes");
 }
 

@@ -181,7 +181,9 @@ fn stages(ui: &mut Ui, report: &Report) {
     row(ui, "Set-up", about, |ui| ui.label(seconds(report.times.set_up())));
     let about = "Solver time of the cycles so far, with their norms.";
     row(ui, "Processing", about, |ui| ui.label(seconds(report.times.processing)));
-    let chart = times_chart(&[(String::new(), report.times)], theme::of_figures(ui));
+    let mut chart = times_chart(&[(String::new(), report.times)], theme::of_figures(ui));
+    // The pane has them.
+    chart.notes.clear();
     bars::stacked(ui, &chart);
 }
 

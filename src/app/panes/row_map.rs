@@ -7,7 +7,8 @@ use crate::app::widgets::cells::{self, CellsView, Values};
 use crate::app::widgets::labels::small_mathematics;
 use crate::grid::Need;
 use crate::picture::{
-    FigureKind, Range, Scale, block_borders, grouped, number, shown_values, value_label,
+    FigureKind, Range, SMALLEST_BLOCK, Scale, block_borders, grouped, number, shown_values,
+    value_label,
 };
 use crate::run::{NO_ROW, ObservationRequest, Plan, ProblemKind, Report, RowLayout, RowMap};
 use eframe::egui::{Color32, Label, Rect, Stroke, Ui, UiBuilder, pos2, vec2};
@@ -105,7 +106,9 @@ fn ui(
             stretched: false,
         },
     );
-    if session.view.borders {
+    let cells_of_block = map.values.len() as f32 / report.plan.tiling.x().count() as f32;
+    let side = cells_of_block.sqrt() * shown.to_screen.scale().x.abs();
+    if session.view.borders && side >= SMALLEST_BLOCK as f32 {
         draw_borders(ui, &shown, &block_borders(map, &report.plan));
     }
     let text = match shown.hover.map(|[across, down]| down * map.size[0] + across) {

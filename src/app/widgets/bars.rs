@@ -44,6 +44,8 @@ pub fn stacked(ui: &mut Ui, chart: &BarChart) {
             }
             ui.add_space(4.0);
         }
-        ui.add(Label::new(RichText::new(&chart.notes).small().weak()).wrap());
+        if !chart.notes.is_empty() {
+            ui.add(Label::new(RichText::new(&chart.notes).small().weak()).wrap());
+        }
     });
 }

@@ -23,6 +23,9 @@ impl FigureKind {
 /// The borders of blocks that have fewer cells than this on average would hide them.
 const FEWEST_CELLS: usize = 30;
 
+/// More borders than one for this many cells would hide them.
+const MOST_BORDERS: usize = 4;
+
 impl FigureType for RowMapFigure {
     fn name(&self) -> &'static str {
         "row-map"
@@ -143,5 +146,7 @@ pub fn block_borders(map: &RowMap, plan: &Plan) -> Vec<[[f32; 2]; 2]> {
     if map.values.len() < FEWEST_CELLS * blocks.count() {
         return Vec::new();
     }
-    map.borders(|row| blocks.owner(row))
+    let borders = map.borders(|row| blocks.owner(row));
+    // Blocks that are narrow lines of rows have a border at every cell.
+    if MOST_BORDERS * borders.len() > map.values.len() { Vec::new() } else { borders }
 }

@@ -4,6 +4,7 @@
 use super::csr::{Csr, Entry, MatrixError};
 use crate::files::{self, FileError, reason, write_atomically};
 use crate::grid::memory;
+use crate::number::counted;
 use flate2::CrcReader;
 use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
@@ -187,8 +188,7 @@ pub fn read_array(path: &Path, size: [usize; 2]) -> Result<Vec<f64>, MarketError
     let found = lines.sizes::<2>()?;
     if found != size.map(|count| count as u64) {
         let text = |[rows, columns]: [u64; 2]| {
-            let s = if columns == 1 { "" } else { "s" };
-            format!("{rows} rows and {columns} column{s}")
+            format!("{} and {}", counted(rows, "row"), counted(columns, "column"))
         };
         let needed = text(size.map(|count| count as u64));
         return Err(

@@ -62,7 +62,10 @@ impl Dissection {
                 }
             }
             ui.label(RichText::new(format!("{} of {}", self.step + 1, STEPS.len())).weak());
-            is_open = !ui.small_button("✕").on_hover_text("Close the row.").clicked();
+            is_open = !ui
+                .small_button("Close")
+                .on_hover_text("Shows the colours of entries again.")
+                .clicked();
             ui.add(Label::new(RichText::new(self.title(&row, blocks)).small()).truncate());
         });
         ui.add(Label::new(RichText::new(STEPS[self.step]).small().weak()).wrap());
