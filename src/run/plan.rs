@@ -20,8 +20,8 @@ use crate::problem::{
 };
 use crate::solver::cuda::Device;
 use crate::solver::{
-    Devices, Kernel, Layout, MemoryTraffic, Method, MethodName, Place, Slabs, SolverError, Spectral,
-    SpectralError, StreamingError, Subiterations, Traffic, traffic_of_cycle,
+    Devices, Kernel, Layout, MemoryTraffic, Method, MethodName, Place, Slabs, SolverError,
+    Spectral, SpectralError, StreamingError, Subiterations, Traffic, traffic_of_cycle,
 };
 use std::num::NonZeroU64;
 use std::sync::atomic::AtomicBool;

@@ -8,7 +8,9 @@ use crate::files::{FileError, read_text};
 use crate::grid::{ByteCount, Precision, Shape};
 use crate::problem::{Boundary, HotBox, Jump, Stencil};
 pub use crate::solver::MethodName;
-use crate::solver::{Height, Kernel, Link, Schedule, Slabs, Streaming, StreamingError, Subiterations};
+use crate::solver::{
+    Height, Kernel, Link, Schedule, Slabs, Streaming, StreamingError, Subiterations,
+};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
