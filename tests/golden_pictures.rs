@@ -425,7 +425,10 @@ fn planes_that_visit_fast_memory() {
     };
     let four = Some(Height::Sweeps(4));
     check("pyramid.png", &drawn(MethodName::Pyramid, four, FigureKind::PLANES));
-    check("wavefront.png", &drawn(MethodName::Wavefront, Some(Height::Sweeps(8)), FigureKind::PLANES));
+    check(
+        "wavefront.png",
+        &drawn(MethodName::Wavefront, Some(Height::Sweeps(8)), FigureKind::PLANES),
+    );
     check("height.png", &drawn(MethodName::Pyramid, four, FigureKind::HEIGHT));
 }
 

@@ -6,8 +6,8 @@
 //! The sweeps of a step wait for its copies up, and its copies down for its sweeps. Copies up overwrite planes that
 //! steps before left behind: [`Step::after`] says which must be done.
 
-use crate::grid::Shape;
 use super::streaming::{Planes, Scheme, Streaming};
+use crate::grid::Shape;
 use std::ops::Range;
 
 /// Steps that may lie between one and that of its `after`: fewer than this.

@@ -139,8 +139,7 @@ fn large_planes_have_them_too() {
         let scale = if shape.dim() == 1 { 8 * factor } else { 1 };
         let budget = Budget { planes: budget.planes * scale, ..budget };
         let problem = problem(shape, seed);
-        let case =
-            Case { problem, tile: [1; 3], overlap: [0; 3], k: seed as usize % 2, cycles: 2 };
+        let case = Case { problem, tile: [1; 3], overlap: [0; 3], k: seed as usize % 2, cycles: 2 };
         compare(&case, budget, precision);
     });
 }

@@ -52,5 +52,6 @@ impl PaneType for PlanesPane {
 /// Why a pane of planes is empty with another method.
 pub(super) fn why_no_planes(session: &Session) -> Option<&'static str> {
     let streams = session.spec.method.name.is_streaming();
-    (!streams).then_some("No planes visit fast memory: that is what methods Pyramid and Wavefront do.")
+    (!streams)
+        .then_some("No planes visit fast memory: that is what methods Pyramid and Wavefront do.")
 }

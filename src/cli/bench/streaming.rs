@@ -108,10 +108,8 @@ impl StreamingBench {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         self.output.check(&[])?;
         let mut planner = Planner::default();
-        let in_memory = planner.plan(&self.spec(MethodSpec {
-            name: MethodName::Classic,
-            ..MethodSpec::default()
-        }))?;
+        let in_memory = planner
+            .plan(&self.spec(MethodSpec { name: MethodName::Classic, ..MethodSpec::default() }))?;
         // Settings that do not go together are left out, unless there are no others.
         let mut plans = Vec::new();
         let mut refused = None;
@@ -172,9 +170,9 @@ impl StreamingBench {
             let Some(traffic) = solver.traffic() else { continue };
             let value = link.map(|link| ValueSeconds::of(link, self.precision));
             let update = sweep_seconds.map(|seconds| seconds.median / points as f64);
-            let models = value.zip(update).and_then(|(value, update)| {
-                Models::of(&streaming, on_gpu, value, update, points)
-            });
+            let models = value
+                .zip(update)
+                .and_then(|(value, update)| Models::of(&streaming, on_gpu, value, update, points));
             lines.push(Line::of(plan, &streaming, on_gpu, pass, traffic, sweep_seconds, models));
         }
         drop(progress);
@@ -231,8 +229,7 @@ impl StreamingBench {
     fn in_memory(&self, plan: &Plan) -> Result<Timing, SolverError> {
         let mut solver =
             solver::set_up(&plan.problem, plan.method.clone(), plan.precision, &plan.place)?;
-        let sweep_us =
-            measure::time(self.repeats, || solver.cycles(u64::MAX, NormRequest::NONE))?;
+        let sweep_us = measure::time(self.repeats, || solver.cycles(u64::MAX, NormRequest::NONE))?;
         Ok(sweep_us.times(1e-6))
     }
 
@@ -388,7 +385,8 @@ impl Record {
                 percent(sweep.spread())
             ));
         }
-        if let Some([up, down, both]) = self.link.map(|link| link.map(|speed| digits(speed * 1e-9))) {
+        if let Some([up, down, both]) = self.link.map(|link| link.map(|speed| digits(speed * 1e-9)))
+        {
             parts.push(format!("link {up} GB/s up, {down} down, {both} each way at once"));
         }
         parts.join(" · ")

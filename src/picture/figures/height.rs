@@ -156,15 +156,14 @@ pub fn height_plot(plan: &Plan, theme: Theme) -> Option<Plot> {
         })
         .collect();
     let corrected = PyramidModel::Corrected;
-    let parts: [(&str, [f64; 2]); 2] = [("of it moving", [ratio, 0.0]), ("of it computing", [0.0, 1.0])];
+    let parts: [(&str, [f64; 2]); 2] =
+        [("of it moving", [ratio, 0.0]), ("of it computing", [0.0, 1.0])];
     for (number, (name, [value, update])) in parts.into_iter().enumerate() {
         let cost = |n| corrected.seconds(planes, n, value, update);
         series.push(line(name, theme.curve(Model::ALL.len() + number), true, &cost));
     }
-    let marks = costs.chosen.map(|n| VerticalLines {
-        places: vec![n as f64],
-        colour: theme.reference(),
-    });
+    let marks =
+        costs.chosen.map(|n| VerticalLines { places: vec![n as f64], colour: theme.reference() });
     let x = PlotAxis::new("height n", ScaleKind::Linear);
     let y = PlotAxis::new("cost of an update, in updates in fast memory", ScaleKind::Log);
     Some(Plot { series, marks: marks.into_iter().collect(), ..Plot::new(x, y) })

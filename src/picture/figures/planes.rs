@@ -84,7 +84,8 @@ impl FigureType for PlanesFigure {
             .filter_map(|(step, sweep)| {
                 let planes = pass.level(step, sweep);
                 let last = planes.end - 1;
-                (!planes.is_empty()).then(|| [step, sweep, planes.start, last].map(|it| it.to_string()))
+                (!planes.is_empty())
+                    .then(|| [step, sweep, planes.start, last].map(|it| it.to_string()))
             })
             .collect();
         let header = ["step", "sweep", "first_plane", "last_plane"];
@@ -146,10 +147,7 @@ pub fn planes_plot(plan: &Plan, theme: Theme) -> Option<Plot> {
             series.extend(hatching(&ends, &step, colour));
         }
         bands.push(owned(&ends, &step, is_pyramid, colour));
-        let outline = ends.iter().map(|&(left, _, sweep)| (left, sweep));
-        let outline = outline.chain(ends.iter().rev().map(|&(_, right, sweep)| (right, sweep)));
-        let outline: Vec<_> = outline.chain(ends.first().map(|it| (it.0, it.2))).collect();
-        series.push(Series::line("", outline, colour));
+        series.extend(outline(&ends, colour));
     }
     // The plane beyond which nothing is drawn.
     let end = if steps < pass.steps() { last } else { pass.planes() + 1 };
@@ -174,6 +172,21 @@ fn ends(pass: &Pass, number: usize, step: &Step) -> Vec<(f64, f64, f64)> {
     shown
         .map(|(planes, sweep)| (planes.start as f64 - 0.5, planes.end as f64 - 0.5, sweep as f64))
         .collect()
+}
+
+/// The sides of a step, its base and its top, each from left to right.
+fn outline(ends: &[(f64, f64, f64)], colour: [u8; 3]) -> Vec<Series> {
+    let sides = [
+        ends.iter().map(|&(left, _, sweep)| (left, sweep)).collect::<Vec<_>>(),
+        ends.iter().map(|&(_, right, sweep)| (right, sweep)).collect(),
+    ];
+    let across = [ends.first(), ends.last()].into_iter().flatten();
+    let across = across.map(|&(left, right, sweep)| vec![(left, sweep), (right, sweep)]);
+    let lines = sides.into_iter().chain(across).map(|mut line| {
+        line.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Series::line("", line, colour)
+    });
+    lines.collect()
 }
 
 /// Lines through what a slab computes and does not own, as another one does.

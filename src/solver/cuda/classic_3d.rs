@@ -41,9 +41,7 @@ fn marching<R>(
 ) -> Result<Classic, SolverError> {
     let shape = &system.shape;
     let blocks = blocks(shape, shape.nz(), block).ok_or_else(|| too_large(shape))?;
-    Classic::of(omega, |name, _| {
-        Launch::new(system, File::Classic3d, name, [blocks, 1], block, 0)
-    })
+    Classic::of(omega, |name, _| Launch::new(system, File::Classic3d, name, [blocks, 1], block, 0))
 }
 
 /// The blocks that sweep so many planes of a 3D grid; `None` if they are too many.

@@ -238,7 +238,8 @@ fn set_up<R: arguments::DeviceReal>(
         return Ok(Box::new(solver));
     }
     if let Method::Streaming(streaming) = &method {
-        let mut solver = stream::StreamSolver::<R>::new(problem, streaming, device.open()?, kernel)?;
+        let mut solver =
+            stream::StreamSolver::<R>::new(problem, streaming, device.open()?, kernel)?;
         if is_poisoned {
             solver.poison()?;
         }

@@ -87,9 +87,7 @@ impl Ring {
     /// Fills it with NaN.
     pub fn poison(&self, stream: &CudaStream) -> Result<(), DriverError> {
         // SAFETY: the bytes are mapped, and any bits are a number.
-        done(unsafe {
-            sys::cuMemsetD8Async(self.address, u8::MAX, self.bytes, stream.cu_stream())
-        })
+        done(unsafe { sys::cuMemsetD8Async(self.address, u8::MAX, self.bytes, stream.cu_stream()) })
     }
 }
 

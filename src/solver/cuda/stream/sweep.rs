@@ -90,7 +90,11 @@ impl<R: DeviceReal> PlaneSweep<R> {
         let flat = cycle.arguments(g, step, grid.flat, [x, y], self.flat_weights);
         let volume = cycle.arguments(g, step, grid, axes, self.weights);
         let mut launch = stream.launch_builder(&self.sweep.function);
-        if shape.dim() < 3 { launch.arg(&flat) } else { launch.arg(&volume) };
+        if shape.dim() < 3 {
+            launch.arg(&flat)
+        } else {
+            launch.arg(&volume)
+        };
         // SAFETY: the kernels of method `classic` take these arguments; the planes, and one before and after them, lie
         // in the working arrays.
         unsafe { launch.launch(config) }.map(|_| ())
