@@ -8,7 +8,7 @@ use super::kernels::{self, Setting};
 use super::{matrix, solver, stream};
 use crate::grid::Precision;
 use crate::problem::Problem;
-use crate::solver::{Kernel, Method, SolverError, Unavailable};
+use crate::solver::{ExchangePath, Kernel, Method, SolverError, Unavailable};
 use std::fmt;
 #[cfg(feature = "cuda")]
 use std::sync::{Arc, Mutex, PoisonError};
@@ -203,6 +203,15 @@ impl Device {
         *state = State::Open(Arc::clone(&gpu));
         Ok(gpu)
     }
+}
+
+/// The GPUs of a run, and how they exchange what they share.
+#[derive(Clone, Copy, Debug)]
+pub struct Gpus<'a> {
+    /// One for each device of the method ([`Method::devices`]), or a single one, which simulates all of them.
+    pub devices: &'a [Device],
+    /// How values get from one to another.
+    pub exchange: ExchangePath,
 }
 
 /// The one GPU of a list of devices, for a method that is not shared out.

@@ -53,23 +53,14 @@ mod stream;
 mod system;
 
 pub use super::Unavailable;
-pub use device::Device;
+pub use device::{Device, Gpus};
 pub use properties::{DeviceProperties, GpuLink};
 
 use super::memory_traffic::{OnChip, TileWork};
-use super::{ExchangePath, Kernel, Method, Solver, SolverError};
+use super::{Kernel, Method, Solver, SolverError};
 use crate::grid::Precision;
 use crate::problem::Problem;
 use std::sync::Arc;
-
-/// The GPUs of a run, and how they exchange what they share.
-#[derive(Clone, Copy, Debug)]
-pub struct Gpus<'a> {
-    /// One for each device of the method ([`Method::devices`]), or a single one, which simulates all of them.
-    pub devices: &'a [Device],
-    /// How values get from one to another.
-    pub exchange: ExchangePath,
-}
 
 /// The names of the GPUs, by their ordinals; at least one, of which at least one can be used. It opens the
 /// driver, which may take a second: not for a thread that draws.

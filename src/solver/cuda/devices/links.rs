@@ -2,8 +2,8 @@
 
 use super::transfer::Transfer;
 use crate::clock::Instant;
-use crate::solver::cuda::GpuLink;
 use crate::solver::cuda::gpu::Gpu;
+use crate::solver::cuda::properties::GpuLink;
 use crate::solver::{ExchangePath, SolverError};
 use cudarc::driver::DevicePtr;
 

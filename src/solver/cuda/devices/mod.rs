@@ -18,9 +18,8 @@ mod norms;
 mod share;
 mod transfer;
 
-use super::Gpus;
 use super::arguments::DeviceReal;
-use super::device::Device;
+use super::device::{Device, Gpus};
 use super::gpu::Gpu;
 use super::graph_batch::{GraphBatch, Iterates, Parts};
 use super::host::{Host, Iterate};
