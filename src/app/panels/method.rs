@@ -180,7 +180,7 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize, highlight: Option<
     if ui.layout().is_horizontal() {
         // There is no room for remarks.
     } else if method.k == Subiterations::Infinite {
-        let about = "Every tile is solved exactly for its frozen halo, in its sine basis. Overlapping exact solves are the restricted additive Schwarz method.";
+        let about = "Every tile is solved exactly for its frozen halo, in its sine basis. Overlapping exact solves are the restricted additive Schwarz method; with one tile on the whole grid, a direct solver.";
         row(ui, "", about, |ui| {
             let text = "exact local solve (restricted additive Schwarz)";
             ui.label(RichText::new(text).weak()).on_hover_text(about);
