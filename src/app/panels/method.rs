@@ -195,7 +195,7 @@ fn sliders(
     if ui.layout().is_horizontal() {
         // There is no room for remarks.
     } else if method.k == Subiterations::Infinite {
-        let about = "Every tile is solved exactly for its frozen halo, in its sine basis. Overlapping exact solves are the restricted additive Schwarz method.";
+        let about = "Every tile is solved exactly for its frozen halo, in its sine basis. Overlapping exact solves are the restricted additive Schwarz method; with one tile on the whole grid, a direct solver.";
         row(ui, "", about, |ui| {
             // With more words the panel would be wider than its place.
             ui.label(RichText::new("exact local solve").weak()).on_hover_text(about);

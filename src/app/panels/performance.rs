@@ -128,7 +128,7 @@ fn tiles(ui: &mut Ui, session: &Session) {
     let about = "Point updates computed for each one that is kept: the cost of overlap.";
     row(ui, "Redundant work", about, |ui| ui.label(format!("{:.2}×", tiling.redundancy())));
     let Some(k) = method.k.finite() else {
-        let about = "Every tile is solved exactly for its frozen halo; overlapping exact solves are the restricted additive Schwarz method.";
+        let about = "Every tile is solved exactly for its frozen halo; overlapping exact solves are the restricted additive Schwarz method, and with one tile on the whole grid a direct solver.";
         ui.label(RichText::new("Exact local solves").strong()).on_hover_text(about);
         return;
     };
