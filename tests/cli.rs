@@ -1086,7 +1086,8 @@ fn a_figure_of_any_kind_is_reproduced_from_its_own_file() {
         "--kind bare-map",
     ] {
         let size = if options.contains("bare") { "" } else { "--size 400x300" };
-        let drawn = format!("render {SMALL} --at-cycle 20 {size} {options} -o a.svg");
+        let run = if options.contains("--memory") { "--shape 24x18" } else { SMALL };
+        let drawn = format!("render {run} --at-cycle 20 {size} {options} -o a.svg");
         tilescope(&folder, &drawn).assert().success().stderr("");
         let first = fs::read(folder.path().join("a.svg")).unwrap();
         let (run, view) = read_figure(&folder.path().join("a.svg")).unwrap();
@@ -1280,6 +1281,10 @@ fn an_animation_carries_its_run_and_plays() {
     for kind in FigureKind::ALL.iter().map(|kind| kind.name()) {
         // These need a second run, a 1D grid, a 3D grid and a matrix.
         if ["side-by-side", "space-time", "slices", "volume", "spy", "row-map"].contains(&kind) {
+            continue;
+        }
+        // No cycle changes these, or they need slabs.
+        if ["damping-by-mode", "memory-traffic", "planes", "height", "times"].contains(&kind) {
             continue;
         }
         let size = match kind {
@@ -1804,10 +1809,8 @@ fn options_without_effect_are_refused() {
         ("solve --backend cuda --threads 2", "--threads", "backend cuda"),
         ("solve --run cuda.toml --threads 2", "--threads", "backend cuda"),
         ("solve --backend cpu --devices 0", "--devices", "backend cpu"),
-        ("solve --simulate-devices 2 --devices 0", "--devices", "for the CPU"),
         ("solve --wave 2 --devices 0", "--devices", "for the CPU"),
         ("solve --method pyramid --devices 0", "--devices", "for the CPU"),
-        ("sweep --simulate-devices 2 --devices 0 -o s.csv", "--devices", "for the CPU"),
         ("solve --tol none --max-cycles 2 --stop update", "--stop", "--tol"),
         ("solve --nodes 3x3", "--nodes", "--matrix"),
         ("solve --coordinates xy.npy", "--coordinates", "--matrix"),
@@ -1912,7 +1915,7 @@ fn files_without_a_run_are_refused() {
     let write = |name: &str, text: &str| fs::write(path(name), text).unwrap();
     write("unknown.toml", &format!("{whole}\n[speed]\nfast = true\n"));
     write("key.toml", &whole.replace("overlap", "overlapp"));
-    write("newer.toml", "version = 8\nwhatever = \"this is\"\n");
+    write("newer.toml", "version = 9\nwhatever = \"this is\"\n");
     write("type.toml", &whole.replace("k = 16", "k = \"many\""));
     write("negative.toml", &whole.replace("k = 16", "k = -1"));
     write("cut.toml", &whole[..whole.find("k = 16").unwrap() + 3]);
@@ -1947,7 +1950,7 @@ fn files_without_a_run_are_refused() {
     write("foreign.pdf", "%PDF-1.7\n%%EOF\n");
     write("text.pdf", "text");
     for (name, parts) in [
-        ("newer.toml", &["newer.toml", "version 8", "up to 7"][..]),
+        ("newer.toml", &["newer.toml", "version 9", "up to 8"][..]),
         ("damaged.png", &["the run that damaged.png carries is damaged"]),
         ("damaged.apng", &["the run that damaged.apng carries is damaged"]),
         ("damaged.svg", &["the run that damaged.svg carries is damaged"]),
@@ -2539,7 +2542,11 @@ fn the_rows_of_a_matrix_are_drawn_as_a_map_or_a_folded_strip() {
         .assert()
         .success();
     let nodes = drawn("--matrix m.mtx --nodes 20x12 --ordering tiles --tile 16");
-    assert_eq!(nodes, map, "the same nodes");
+    // The right-hand side of a file is another.
+    let places = |csv: &str| -> Vec<_> {
+        csv.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect()
+    };
+    assert_eq!(places(&nodes), places(&map), "the same nodes");
     let strip = drawn("--matrix m.mtx --tile 16 --field solution");
     assert!(strip.starts_with("across,down,row,solution\n"), "{strip}");
     let mut places = "%%MatrixMarket matrix array real general\n240 2\n".to_owned();

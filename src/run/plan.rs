@@ -21,10 +21,11 @@ use crate::problem::{
 };
 use crate::solver::cuda::{self, Device};
 use crate::solver::{
-    Devices, ExchangePath, Kernel, Layout, MemoryTraffic, Method, MethodName, Place, Slabs, SolverError,
-    Spectral, SpectralError, StreamingError, Subiterations, Traffic, traffic_of_cycle,
+    Devices, ExchangePath, Kernel, Layout, MemoryTraffic, Method, MethodName, Place, Slabs,
+    SolverError, Spectral, SpectralError, StreamingError, Subiterations, Traffic, traffic_of_cycle,
 };
 use std::num::NonZeroU64;
+use std::ops::Deref;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
@@ -541,8 +542,17 @@ impl Plan {
 
     /// Measures the damping by mode, unless that was done or is cancelled. Takes up to some seconds.
     pub fn measure_damping(&self, cancel: &AtomicBool) {
-        let mut turn = modes::measure_damping(self, cancel);
+        let mut turn = self.damping_turns(cancel);
         while turn() == Turn::Again {}
+    }
+
+    /// The same in turns.
+    pub(super) fn damping_turns<C: Deref<Target = AtomicBool>>(
+        &self,
+        cancel: C,
+    ) -> impl FnMut() -> Turn + use<C> {
+        let problem = Arc::clone(&self.problem);
+        modes::measure_damping(problem, self.method.clone(), Arc::clone(&self.measured), cancel)
     }
 
     /// The asymptotic rate of a cycle, or why it cannot be measured; `None` until [`Plan::find_rate`] has found it.
@@ -553,8 +563,18 @@ impl Plan {
     /// Finds the asymptotic rate of a cycle, unless that was done or is cancelled. Takes up to some seconds where theory
     /// does not know it.
     pub fn find_rate(&self, cancel: &AtomicBool) {
-        let mut turn = modes::find_rate(self, cancel);
+        let mut turn = Self::rate_turns(self, cancel);
         while turn() == Turn::Again {}
+    }
+
+    /// The same in turns.
+    pub(super) fn rate_turns(
+        plan: impl Deref<Target = Self>,
+        cancel: impl Deref<Target = AtomicBool>,
+    ) -> impl FnMut() -> Turn {
+        let (problem, method) = (Arc::clone(&plan.problem), plan.method.clone());
+        let measured = Arc::clone(&plan.measured);
+        modes::find_rate(problem, method, measured, move || plan.spectral_radius(), cancel)
     }
 
     /// What the spectral radius belongs to.

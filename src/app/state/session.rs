@@ -8,8 +8,8 @@ use crate::app::state::view_settings::{Against, Colours, RangeMode, ViewSettings
 use crate::grid::Tiling;
 use crate::picture::{FigureKind, Norm, ScaleKind, ViewSpec, grouped};
 use crate::run::{
-    Backend, CutLine, FieldKind, MapRequest, MethodSpec, Milestone, ObservationRequest, Phase, Preset, Report,
-    RunSpec, WorkerRequest,
+    Backend, CutLine, FieldKind, MapRequest, MethodSpec, Milestone, ObservationRequest, Phase,
+    Preset, Report, RunSpec, WorkerRequest,
 };
 use crate::solver::{Acceleration, Followed};
 use std::sync::Arc;

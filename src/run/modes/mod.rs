@@ -9,13 +9,15 @@ pub use damping::{ModeDamping, ModeFactors};
 pub use error::ModeError;
 pub use rate::CycleRate;
 
+use crate::problem::Problem;
+use crate::problem::matrix::SpectralRadius;
 use crate::run::host::Turn;
-use crate::run::plan::Plan;
+use crate::solver::Method;
 use damping::DampingSteps;
 use rate::RateSteps;
 use std::ops::Deref;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// What was measured of a run's cycle. It depends on the matrix and on the method alone, and is measured at most once.
 #[derive(Debug, Default)]
@@ -47,34 +49,39 @@ fn next<S: Steps>(
     }
 }
 
-/// Measures in turns the damping by mode of a plan's cycle, unless that was done, or is cancelled.
+/// Measures in turns the damping by mode of a cycle, unless that was done, or is cancelled.
 pub(super) fn measure_damping(
-    plan: impl Deref<Target = Plan>,
+    problem: Arc<Problem>,
+    method: Method,
+    measured: Arc<MeasuredCycle>,
     cancel: impl Deref<Target = AtomicBool>,
 ) -> impl FnMut() -> Turn {
     let mut steps = None;
     move || {
-        if plan.damping().is_some() || cancel.load(Ordering::Relaxed) {
+        if measured.damping.get().is_some() || cancel.load(Ordering::Relaxed) {
             return Turn::End;
         }
-        let found = next(&mut steps, || DampingSteps::new(&plan.problem, &plan.method));
-        keep(found, &plan.measured.damping)
+        let found = next(&mut steps, || DampingSteps::new(&problem, &method));
+        keep(found, &measured.damping)
     }
 }
 
-/// Finds in turns the asymptotic rate of a plan's cycle, unless that was done, or is cancelled.
+/// Finds in turns the asymptotic rate of a cycle, unless that was done, or is cancelled. `of_sweep` is the spectral radius
+/// of Jacobi's iteration, if it is known.
 pub(super) fn find_rate(
-    plan: impl Deref<Target = Plan>,
+    problem: Arc<Problem>,
+    method: Method,
+    measured: Arc<MeasuredCycle>,
+    of_sweep: impl Fn() -> Option<SpectralRadius>,
     cancel: impl Deref<Target = AtomicBool>,
 ) -> impl FnMut() -> Turn {
     let mut steps = None;
     move || {
-        if plan.rate().is_some() || cancel.load(Ordering::Relaxed) {
+        if measured.rate.get().is_some() || cancel.load(Ordering::Relaxed) {
             return Turn::End;
         }
-        let begin = || RateSteps::new(&plan.problem, &plan.method, plan.spectral_radius());
-        let found = next(&mut steps, begin);
-        keep(found, &plan.measured.rate)
+        let found = next(&mut steps, || RateSteps::new(&problem, &method, of_sweep()));
+        keep(found, &measured.rate)
     }
 }
 
@@ -92,25 +99,6 @@ fn take_all<S: Steps>(begun: Result<S, ModeError>) -> Result<S::Found, ModeError
     loop {
         if let Some(found) = steps.step()? {
             return Ok(found);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::run::{Planner, RunSpec};
-
-    #[test]
-    fn what_is_cancelled_is_not_known_and_can_be_measured_later() {
-        let mut spec = RunSpec::default();
-        spec.problem.shape = vec![40, 30];
-        let plan = Planner::default().plan(&spec).unwrap();
-        for (cancel, is_known) in [(true, false), (false, true)] {
-            let cancel = AtomicBool::new(cancel);
-            plan.measure_damping(&cancel);
-            plan.find_rate(&cancel);
-            assert_eq!([plan.damping().is_some(), plan.rate().is_some()], [is_known; 2]);
         }
     }
 }

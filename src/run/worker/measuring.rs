@@ -2,7 +2,6 @@
 
 use super::job::Job;
 use crate::run::host::{Aside, Turn, aside_in_turns};
-use crate::run::modes;
 use crate::run::plan::Plan;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,11 +31,11 @@ impl Measuring {
             job.has_news = true;
         }
         let work: fn(&Arc<Plan>, &Arc<AtomicBool>) -> Turns = match &job.request.observation {
-            request if request.damping && job.plan.damping().is_none() => |plan, cancel| {
-                Box::new(modes::measure_damping(Arc::clone(plan), Arc::clone(cancel)))
-            },
+            request if request.damping && job.plan.damping().is_none() => {
+                |plan, cancel| Box::new(plan.damping_turns(Arc::clone(cancel)))
+            }
             request if request.rate && job.plan.rate().is_none() => {
-                |plan, cancel| Box::new(modes::find_rate(Arc::clone(plan), Arc::clone(cancel)))
+                |plan, cancel| Box::new(Plan::rate_turns(Arc::clone(plan), Arc::clone(cancel)))
             }
             _ => return,
         };
@@ -63,5 +62,24 @@ impl MeasuringTask {
 impl Drop for MeasuringTask {
     fn drop(&mut self) {
         self.cancel.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Planner, RunSpec};
+
+    #[test]
+    fn what_is_cancelled_is_not_known_and_can_be_measured_later() {
+        let mut spec = RunSpec::default();
+        spec.problem.shape = vec![40, 30];
+        let plan = Planner::default().plan(&spec).unwrap();
+        for (cancel, is_known) in [(true, false), (false, true)] {
+            let cancel = AtomicBool::new(cancel);
+            plan.measure_damping(&cancel);
+            plan.find_rate(&cancel);
+            assert_eq!([plan.damping().is_some(), plan.rate().is_some()], [is_known; 2]);
+        }
     }
 }

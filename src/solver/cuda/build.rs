@@ -3,7 +3,7 @@
 use super::arguments::Pointer;
 use super::blocks::BlocksType;
 use super::cycle_kernel::CycleKernel;
-use super::kernels::Setting;
+use super::setting::Setting;
 use super::system::DeviceSystem;
 use crate::solver::SolverError;
 use cudarc::driver::CudaStream;

@@ -3,7 +3,8 @@
 #[cfg(feature = "cuda")]
 use super::gpu::Gpu;
 #[cfg(feature = "cuda")]
-use super::kernels::{self, Setting};
+use super::kernels;
+use super::setting::Setting;
 #[cfg(feature = "cuda")]
 use super::{matrix, solver, stream};
 use crate::grid::Precision;

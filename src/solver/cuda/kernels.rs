@@ -5,11 +5,10 @@
 
 #[cfg(feature = "cuda")]
 use super::build::Build;
+use super::setting::{NO_KERNEL, Refused, SCHEDULES, SEVERAL_DEVICES, Setting};
 #[cfg(feature = "cuda")]
 use super::{blocks, classic, register, shared, spectral};
 use crate::grid::Precision;
-#[cfg(feature = "cuda")]
-use crate::solver::SolverError;
 use crate::solver::memory_traffic::{OnChip, TileWork};
 use crate::solver::{Kernel, Layout, Method, MethodName};
 
@@ -176,42 +175,6 @@ pub(super) struct KernelType {
     pub build: Build,
 }
 
-/// What a kernel must be able to run.
-pub(super) struct Setting<'a> {
-    pub method: &'a Method,
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "no kernel is built"))]
-    pub precision: Precision,
-    /// Bytes of shared memory that a block may have.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "no kernel is built"))]
-    pub shared_bytes: usize,
-    /// Whether every point of the grid has a row of its own.
-    pub is_per_point: bool,
-    /// Threads of a block of kernel `classic`; `None` for the fastest.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "no kernel is built"))]
-    pub block_size: Option<u32>,
-}
-
-/// What a kernel does not accept of a setting, and what accepts it instead.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refused {
-    /// Such as `tile 96x96`.
-    pub setting: String,
-    /// Such as `kernel shared`.
-    pub instead: String,
-}
-
-#[cfg(feature = "cuda")]
-impl Refused {
-    /// The error of a solver where `kernel` was chosen.
-    pub(super) fn error(self, kernel: Kernel) -> SolverError {
-        let Self { setting, instead } = self;
-        SolverError::Kernel { kernel, setting, instead }
-    }
-}
-
-/// What to choose where no kernel accepts the setting.
-pub(super) const NO_KERNEL: &str = "a smaller tile or backend cpu";
-
 /// The kernel that runs where `chosen` is: for [`Kernel::AUTO`], the first of the table that accepts the
 /// setting.
 ///
@@ -279,12 +242,6 @@ impl KernelType {
         }
     }
 }
-
-/// What no kernel accepts of a [`Schedule`](crate::solver::Schedule): blocks of threads run in any order.
-pub(super) const SCHEDULES: &str = "an order of tiles or points (waves, warps)";
-
-/// What a kernel refuses that computes all tiles of a grid.
-pub(super) const SEVERAL_DEVICES: &str = "several devices";
 
 /// The most shared memory of a block on any GPU so far (an H200).
 const MOST_SHARED: usize = 227 * 1024;

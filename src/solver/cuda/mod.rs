@@ -37,6 +37,7 @@ mod properties;
 mod ptx;
 #[cfg(feature = "cuda")]
 mod register;
+mod setting;
 #[cfg(feature = "cuda")]
 mod shared;
 #[cfg(feature = "cuda")]

@@ -2,8 +2,8 @@
 
 use super::arguments::{Pointer, counted};
 use super::cycle_kernel::{Cycle, CycleKernel, Launch, Step, WARP, tile_name, tiles_of};
-use super::kernels::Setting;
 use super::ptx::File;
+use super::setting::Setting;
 use super::system::DeviceSystem;
 use crate::grid::{Real, Tiling};
 use crate::solver::memory_traffic::{Moved, OnChip, TileWork};

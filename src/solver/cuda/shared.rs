@@ -2,8 +2,8 @@
 
 use super::arguments::Pointer;
 use super::cycle_kernel::{Cycle, CycleKernel, Launch, Step, WARP, damped, tile_name, tiles_of};
-use super::kernels::Setting;
 use super::ptx::File;
+use super::setting::Setting;
 use super::shared_3d;
 use super::system::DeviceSystem;
 use crate::grid::{Real, Tiling};

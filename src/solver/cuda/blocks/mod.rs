@@ -7,7 +7,8 @@ mod lists;
 pub(super) use kernel::{BlocksKernel, Numbers};
 
 use super::cycle_kernel::WARP;
-use super::kernels::{KERNELS, NO_KERNEL, Refused, SCHEDULES, SEVERAL_DEVICES, Setting};
+use super::kernels::KERNELS;
+use super::setting::{NO_KERNEL, Refused, SCHEDULES, SEVERAL_DEVICES, Setting};
 use crate::grid::{AxisTiling, Precision};
 use crate::problem::Csr;
 use crate::solver::cpu::computed_rows;

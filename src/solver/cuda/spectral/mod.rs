@@ -7,8 +7,8 @@ use super::arguments::{Pointer, counted};
 use super::cycle_kernel::{
     Cycle, CycleKernel, Launch, Step, WARP, operations_per_second, tile_name,
 };
-use super::kernels::Setting;
 use super::ptx::File;
+use super::setting::Setting;
 use super::system::DeviceSystem;
 use crate::grid::Real;
 use crate::solver::spectral::AxisModes;

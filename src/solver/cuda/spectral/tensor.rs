@@ -2,8 +2,8 @@
 //! and their tables.
 
 use super::super::cycle_kernel::WARP;
-use super::super::kernels::Setting;
 use super::super::ptx::File;
+use super::super::setting::Setting;
 use crate::grid::Precision;
 use crate::solver::Spectral;
 

@@ -10,7 +10,8 @@ mod sweep;
 
 use super::arguments::DeviceReal;
 use super::gpu::Gpu;
-use super::kernels::{self, Setting};
+use super::kernels;
+use super::setting::Setting;
 use super::solver::CudaSolver;
 use crate::clock::Instant;
 use crate::grid::{Field, Precision, Shape};
