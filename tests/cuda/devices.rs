@@ -260,7 +260,9 @@ fn devices_are_observed_as_one() {
             let statistics = |it: &dyn Solver| {
                 it.statistics(solver::Quantity::Residual, &tiling).expect("statistics")
             };
-            assert_eq!(statistics(&*gpus), statistics(&*cpu));
+            // As text: what no tile has is NaN.
+            let [there, here] = [statistics(&*gpus), statistics(&*cpu)];
+            assert_eq!(format!("{there:?}"), format!("{here:?}"));
         }
         // Another method beside it is shared out likewise.
         let mut classic = gpus.with_method(Method::Classic, Kernel::AUTO).expect("there is room");
