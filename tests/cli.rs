@@ -1810,7 +1810,6 @@ fn options_without_effect_are_refused() {
         ("solve --run cuda.toml --threads 2", "--threads", "backend cuda"),
         ("solve --backend cpu --devices 0", "--devices", "backend cpu"),
         ("solve --wave 2 --devices 0", "--devices", "for the CPU"),
-        ("solve --method pyramid --devices 0", "--devices", "for the CPU"),
         ("solve --tol none --max-cycles 2 --stop update", "--stop", "--tol"),
         ("solve --nodes 3x3", "--nodes", "--matrix"),
         ("solve --coordinates xy.npy", "--coordinates", "--matrix"),

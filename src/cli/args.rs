@@ -8,15 +8,12 @@ use crate::picture::{self, FigureFile, FilmFile};
 use crate::problem::matrix::Ordering;
 use crate::problem::{Boundary, HotBox, Stencil, input};
 use crate::run::{
-    Backend, InitialGuess, MatrixSpec, MethodName, MethodSpec, Preset, ProblemKind, ProblemSpec,
-    RunSpec, StopRule, StopSpec,
+    BLOCK, Backend, InitialGuess, MatrixSpec, MethodName, MethodSpec, Preset, ProblemKind,
+    ProblemSpec, RunSpec, StopRule, StopSpec,
 };
 use crate::solver::{ExchangePath, Height, Kernel, Slabs, Subiterations};
 use clap::Args;
 use std::path::{Path, PathBuf};
-
-/// Rows of a block of a matrix unless `--tile` names others.
-const BLOCK: usize = 256;
 
 /// Options shared by a single run and a sweep: the system, the device, and when to stop.
 #[derive(Args, Clone, Debug, Default)]

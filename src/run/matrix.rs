@@ -15,6 +15,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Rows of a block of a matrix unless others are chosen.
+pub const BLOCK: usize = 256;
+
 /// A sparse matrix, as it was chosen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

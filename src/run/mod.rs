@@ -22,7 +22,6 @@ mod rewind;
 mod runner;
 mod spec;
 mod sweep;
-mod times;
 mod toml_message;
 mod tuner;
 mod worker;
@@ -40,7 +39,7 @@ pub use history::{
     CostAt, CycleValue, History, Largest, Record, Reductions, SpeedupAt, reduction, speedup_curve,
 };
 pub use initial_guess::InitialGuess;
-pub use matrix::{MatrixSpec, PlanTimes};
+pub use matrix::{BLOCK, MatrixSpec, PlanTimes};
 pub use modes::{CycleRate, ModeDamping, ModeError, ModeFactors};
 pub use observe::{
     AccelerationCurve, CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, Frequencies,
@@ -52,7 +51,7 @@ pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop,
 pub use preset::{PRESETS, Preset};
 pub use record::{
     ArchivedRun, MemoryNeed, MemoryShort, Monitor, ProbeSeries, RecordError, RecordedCycles,
-    Recording, RunSeries, SeriesRequest, Snapshot, SnapshotRequest, Stage, record_run,
+    Recording, RunSeries, RunTimes, SeriesRequest, Snapshot, SnapshotRequest, Stage, record_run,
 };
 pub use rewind::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
 pub use runner::fingerprint::fingerprint;
@@ -68,7 +67,6 @@ pub use sweep::{
     SweepRow, SweepSpec, SweepTable, SweepTableError, by_predicted_cost, parse_numbers,
     parse_per_axis, parse_subiterations, pyramid_seconds, sweep_command_line,
 };
-pub use times::RunTimes;
 pub(crate) use toml_message::toml_message;
 pub use tuner::{SweepEnd, Tuner, TunerEvent};
 pub use worker::{

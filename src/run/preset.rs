@@ -1,6 +1,6 @@
 //! Presets: named runs to start from.
 
-use super::matrix::MatrixSpec;
+use super::matrix::{BLOCK, MatrixSpec};
 use super::spec::{ProblemKind, ProblemSpec, RunSpec, StopSpec};
 use crate::problem::HotBox;
 
@@ -171,6 +171,10 @@ impl Preset {
     /// The whole run, with the default method.
     pub fn run(&self) -> RunSpec {
         let (problem, stop) = self.problem();
-        RunSpec { problem, stop, ..RunSpec::default() }
+        let mut run = RunSpec { problem, stop, ..RunSpec::default() };
+        if run.problem.matrix.is_some() {
+            run.method.tile = vec![BLOCK];
+        }
+        run
     }
 }

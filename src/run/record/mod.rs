@@ -5,6 +5,7 @@ mod memory_need;
 mod record_run;
 mod run_series;
 mod snapshot;
+mod times;
 
 pub use archived_run::ArchivedRun;
 pub use memory_need::{MemoryNeed, MemoryShort};
@@ -12,3 +13,4 @@ pub use record_run::{Monitor, RecordError, RecordedCycles, Recording, Stage, rec
 pub use run_series::{ProbeSeries, RunSeries, SeriesRequest};
 pub(super) use run_series::{SeriesRecorder, stride};
 pub use snapshot::{Snapshot, SnapshotRequest};
+pub use times::RunTimes;

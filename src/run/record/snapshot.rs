@@ -1,6 +1,7 @@
 //! A run at one of its cycles, as figures and files need it.
 
 use super::run_series::{RunSeries, SeriesRequest};
+use super::times::RunTimes;
 use crate::grid::Shape;
 use crate::run::history::{History, Record};
 use crate::run::observe::{
@@ -8,7 +9,6 @@ use crate::run::observe::{
     VolumeSamples,
 };
 use crate::run::plan::Plan;
-use crate::run::times::RunTimes;
 use crate::solver::{Acceleration, Samples, SolverError};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

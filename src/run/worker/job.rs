@@ -13,10 +13,10 @@ use crate::run::observe::{
     Experiment, FieldKind, FieldStatistics, FrequencyRequest, Observation, ObservationRequest,
 };
 use crate::run::plan::Plan;
+use crate::run::record::RunTimes;
 use crate::run::record::{Snapshot, SnapshotRequest};
 use crate::run::runner::Outcome;
 use crate::run::spec::Backend;
-use crate::run::times::RunTimes;
 use crate::solver::{Acceleration, Method, SolverError};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,6 @@
 //! The arguments of kernels, with the same layout as in `kernels/stencil.cuh`, `norms.cuh`, `field.cuh` and
 //! `observe.cu`. Sizes and offsets are asserted on both sides.
 
-use super::build::BuildPrecision;
 use crate::grid::{AxisTiling, Real, Shape};
 use crate::problem::{Source, Weights};
 use crate::solver::{CycleNorms, ResidualNorms};
@@ -331,8 +330,3 @@ unsafe impl DeviceRepr for WindowArgument {}
 unsafe impl DeviceRepr for Norms {}
 // SAFETY: four numbers, for which zero is valid.
 unsafe impl ValidAsZeroBits for Norms {}
-
-/// A precision that iterates on a GPU can have.
-pub(super) trait DeviceReal: Real + DeviceRepr + ValidAsZeroBits + BuildPrecision {}
-impl DeviceReal for f32 {}
-impl DeviceReal for f64 {}

@@ -1,8 +1,9 @@
 //! A field on a GPU at single points: all of them at a time.
 
-use super::arguments::{DeviceReal, Pointer, counted};
+use super::arguments::{Pointer, counted};
 use super::observe::Values;
 use super::ptx::File;
+use super::real::DeviceReal;
 use super::system::DeviceSystem;
 use crate::solver::SolverError;
 use cudarc::driver::{CudaStream, DriverError, LaunchConfig, PushKernelArg};

@@ -3,13 +3,14 @@
 //! Its cycles are made on the GPU; observations are those of the CPU back end, on a copy of the iterate: a
 //! matrix has few values beside its entries, and the same code gives the same bits.
 
-use super::arguments::{self, DeviceReal};
+use super::arguments;
 use super::blocks::{BlocksKernel, Numbers};
 use super::cycle_kernel::Step;
 use super::device::Device;
 use super::gpu::Gpu;
 use super::graph_batch::{Cycles, GraphBatch, Iterates, Others, Parts};
 use super::host::{Host, Iterate};
+use super::real::DeviceReal;
 use crate::clock::Instant;
 use crate::grid::{Field, Precision, Shape};
 use crate::problem::{Csr, Problem};

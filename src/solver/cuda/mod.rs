@@ -36,6 +36,8 @@ mod properties;
 #[cfg(feature = "cuda")]
 mod ptx;
 #[cfg(feature = "cuda")]
+mod real;
+#[cfg(feature = "cuda")]
 mod register;
 mod setting;
 #[cfg(feature = "cuda")]
@@ -206,7 +208,7 @@ pub fn poisoned_solver(
 }
 
 #[cfg(feature = "cuda")]
-fn set_up<R: arguments::DeviceReal>(
+fn set_up<R: real::DeviceReal>(
     problem: &Arc<Problem>,
     method: Method,
     gpus: Gpus<'_>,

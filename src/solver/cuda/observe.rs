@@ -1,8 +1,9 @@
 //! Observations of an iterate on a GPU: norms by a separate pass, and thinned out fields.
 
-use super::arguments::{DeviceReal, Norms, Pointer, WindowArgument, counted};
+use super::arguments::{Norms, Pointer, WindowArgument, counted};
 use super::graph_batch::fetch;
 use super::ptx::File;
+use super::real::DeviceReal;
 use super::system::DeviceSystem;
 use crate::grid::{Real, Tiling};
 use crate::solver::sample::near_borders;

@@ -1,6 +1,6 @@
 //! A solver on a GPU.
 
-use super::arguments::{self, DeviceReal, Pointer};
+use super::arguments::{self, Pointer};
 use super::cycle_kernel::{CycleKernel, Step};
 use super::device::Device;
 use super::gather;
@@ -8,6 +8,7 @@ use super::gpu::Gpu;
 use super::graph_batch::{Cycles, GraphBatch, Iterates, MOST_ARRAYS, Others, Parts};
 use super::kernels;
 use super::observe::{Observer, OtherNorms, Values};
+use super::real::DeviceReal;
 use super::setting::{Refused, Setting};
 use super::statistics::Folder;
 use super::stream::StreamSolver;

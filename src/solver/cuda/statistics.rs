@@ -1,8 +1,9 @@
 //! The statistics of a field on a GPU: counted and summed there.
 
-use super::arguments::{AxisArgument, DeviceReal, Pointer, counted};
+use super::arguments::{AxisArgument, Pointer, counted};
 use super::observe::Values;
 use super::ptx::File;
+use super::real::DeviceReal;
 use super::system::DeviceSystem;
 use crate::solver::SolverError;
 use crate::solver::statistics::{BINS, Sorting, Statistics, TOGETHER};

@@ -1,14 +1,14 @@
 //! A system on a GPU: the arguments that all kernels share.
 
 use super::arguments::{
-    DeviceReal, GridArgument, Pointer, RightHandSideArgument, RowsArgument, WeightsArgument,
+    GridArgument, Pointer, RightHandSideArgument, RowsArgument, WeightsArgument,
 };
 use super::gpu::Gpu;
 use super::ptx::Form;
-use crate::grid::{Precision, Shape};
+use crate::grid::{Precision, Real, Shape};
 use crate::problem::{Source, System, Weights};
 use crate::solver::{Kernel, SolverError};
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, ValidAsZeroBits};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ struct SystemArrays<R> {
     _rows: Option<CudaSlice<R>>,
 }
 
-impl<R: DeviceReal> DeviceSystem<R> {
+impl<R: Real + DeviceRepr + ValidAsZeroBits> DeviceSystem<R> {
     /// Copies a system to the GPU; `rhs` is the b of its problem.
     ///
     /// # Errors

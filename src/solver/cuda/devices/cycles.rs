@@ -5,10 +5,11 @@
 
 use super::share::DeviceShare;
 use super::transfer::{Transfer, copy};
-use crate::solver::cuda::arguments::{DeviceReal, Norms, Pointer};
+use crate::solver::cuda::arguments::{Norms, Pointer};
 use crate::solver::cuda::cycle_kernel::Step;
 use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::graph_batch::{Cycles, Others};
+use crate::solver::cuda::real::DeviceReal;
 use cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DriverError};
 use std::cell::Cell;
 use std::ops::Range;

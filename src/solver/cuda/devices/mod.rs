@@ -18,12 +18,12 @@ mod norms;
 mod share;
 mod transfer;
 
-use super::arguments::DeviceReal;
 use super::device::{Device, Gpus};
 use super::gpu::Gpu;
 use super::graph_batch::{GraphBatch, Iterates, Parts};
 use super::host::{Host, Iterate};
 use super::kernels;
+use super::real::DeviceReal;
 use super::setting::Setting;
 use crate::grid::{Field, Shape};
 use crate::problem::Problem;

@@ -2,8 +2,9 @@
 
 use super::cycles::Message;
 use super::share::DeviceShare;
-use crate::solver::cuda::arguments::{DeviceReal, Norms};
+use crate::solver::cuda::arguments::Norms;
 use crate::solver::cuda::graph_batch::Iterates;
+use crate::solver::cuda::real::DeviceReal;
 use crate::solver::{ResidualNorms, SolverError};
 
 /// The residual. Where devices have not exchanged what the last cycle made, they do so for the pass alone.

@@ -3,11 +3,12 @@
 use super::transfer::event;
 use crate::grid::{Field, Shape, Share, Shares};
 use crate::problem::{Source, System};
-use crate::solver::cuda::arguments::{self, DeviceReal, Pointer};
+use crate::solver::cuda::arguments::{self, Pointer};
 use crate::solver::cuda::cycle_kernel::{CycleKernel, Step};
 use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::kernels::KernelType;
 use crate::solver::cuda::observe::{Observer, OtherNorms};
+use crate::solver::cuda::real::DeviceReal;
 use crate::solver::cuda::setting::{Refused, Setting};
 use crate::solver::cuda::system::{Array, DeviceSystem, bytes_of};
 use crate::solver::{Footprint, Kernel, SolverError};

@@ -3,8 +3,9 @@
 use super::ring::{Ring, rounded};
 use super::sweep::PlaneSweep;
 use crate::grid::Shape;
-use crate::solver::cuda::arguments::{DeviceReal, Pointer};
+use crate::solver::cuda::arguments::Pointer;
 use crate::solver::cuda::gpu::Gpu;
+use crate::solver::cuda::real::DeviceReal;
 use crate::solver::pass::FARTHEST;
 use crate::solver::streaming::{Planes, Traffic};
 use crate::solver::{Pass, SolverError, Step};

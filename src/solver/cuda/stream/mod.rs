@@ -8,9 +8,9 @@ mod pinned;
 mod ring;
 mod sweep;
 
-use super::arguments::DeviceReal;
 use super::gpu::Gpu;
 use super::kernels;
+use super::real::DeviceReal;
 use super::setting::Setting;
 use super::solver::CudaSolver;
 use crate::clock::Instant;

@@ -3,11 +3,12 @@
 use crate::grid::Shape;
 use crate::problem::System;
 use crate::solver::cuda::arguments::{
-    AxisArgument, DeviceReal, GridArgument, Pointer, RowsArgument, WeightsArgument,
+    AxisArgument, GridArgument, Pointer, RowsArgument, WeightsArgument,
 };
 use crate::solver::cuda::cycle_kernel::{Cycle, Launch, Step, WARP, operations_per_second};
 use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::ptx::{File, Form};
+use crate::solver::cuda::real::DeviceReal;
 use crate::solver::cuda::{classic, classic_3d};
 use crate::solver::streaming::Planes;
 use crate::solver::{Footprint, SolverError};

@@ -1,6 +1,6 @@
 //! What a run takes, stage by stage, as in the paper on sparse matrices (Flagg, Monk, Zhu and Segee, section 5).
 
-use super::runner::Run;
+use crate::run::runner::Run;
 
 /// Seconds of the stages of a run. Set-up consists of all but the cycles; of a grid it is not measured apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
