@@ -319,7 +319,7 @@ template <int ROWS> __device__ __forceinline__ void cycle(const SpectralArgument
 }
 
 // `ROWS` of `solver/cuda/spectral/mod.rs`.
-extern "C" __global__ void __launch_bounds__(256) four_rows(const SpectralArguments arguments) { cycle<4>(arguments); }
+extern "C" __global__ void __launch_bounds__(256, 2) four_rows(const SpectralArguments arguments) { cycle<4>(arguments); }
 
 // In 3D threads take turns, and fewer do.
 #if FORM < FORM_3D_ISOTROPIC
