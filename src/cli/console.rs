@@ -41,6 +41,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
         Some(
             PlanError::Input(_)
             | PlanError::Matrix(_)
+            | PlanError::Places(_)
             | PlanError::Memory(_)
             | PlanError::NoRoom(_),
         ) => false,

@@ -277,8 +277,12 @@ fn several_gpus_are_refused_and_fail_in_a_sentence() {
     for (failure, options, sentence) in [
         ("slow-f64", "--devices 0,1 --exchange peer", "cannot reach the memory of GPU"),
         ("slow-f64", "--devices 0,1,2", "devices names GPU 2, but this machine has GPUs 0 to 1"),
-        ("full", "--devices 0,1", "Test GPU has 1.00 MB of memory free, and this run needs"),
-        ("lost", "--devices 0,1", "GPU 0 (Test GPU) failed: uncorrectable ECC error encountered"),
+        (
+            "full",
+            "--devices 1 --simulate-devices 4",
+            "Test GPU has 1.00 MB of memory free, and this run needs",
+        ),
+        ("lost", "--devices 0,1", "Test GPU failed: uncorrectable ECC error encountered"),
     ] {
         let output = tilescope(failure, options);
         let said = String::from_utf8(output.stderr).unwrap();
