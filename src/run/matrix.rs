@@ -228,7 +228,10 @@ struct Loaded {
 
 /// Whom the progress of reading is reported to: the file, and the fraction that is read.
 #[derive(Default)]
-pub(super) struct OnRead(Option<Box<dyn FnMut(&str, f64) + Send>>);
+pub(super) struct OnRead(Option<ReportRead>);
+
+/// Gets the name of a matrix and how much of it is read, from 0 to 1.
+type ReportRead = Box<dyn FnMut(&str, f64) + Send>;
 
 impl OnRead {
     pub fn new(report: impl FnMut(&str, f64) + Send + 'static) -> Self {

@@ -116,7 +116,7 @@ impl Cycle {
     }
 
     /// The same from this tile on.
-    pub fn from_tile(self, first: i32) -> Self {
+    pub fn beginning_at(self, first: i32) -> Self {
         Self { first, ..self }
     }
 

@@ -116,7 +116,7 @@ impl Iterates {
     }
 
     /// As many cycles, or some more if an exchange is near: only from there on other solvers can continue.
-    fn to_exchange(&self, cycles: usize) -> usize {
+    fn until_exchange(&self, cycles: usize) -> usize {
         let every = usize::try_from(self.exchange_every).unwrap_or(usize::MAX);
         let since =
             usize::try_from(self.since).unwrap_or(usize::MAX).saturating_add(cycles) % every;
@@ -333,7 +333,7 @@ impl GraphBatch {
         let known = self.seconds[usize::from(measure)];
         let fit = known.map_or(2.0, |seconds| BATCH_SECONDS / seconds);
         let most = usize::try_from(most).unwrap_or(MOST_CYCLES).clamp(1, MOST_CYCLES);
-        let count = iterates.to_exchange((fit as usize).clamp(1, most)).min(most);
+        let count = iterates.until_exchange((fit as usize).clamp(1, most)).min(most);
         let seconds = known.unwrap_or(0.0) * count as f64;
         let until = Instant::now() + Duration::from_secs_f64(seconds * NAP);
         self.start.record(stream)?;

@@ -172,7 +172,7 @@ impl Register {
                 (File::Register1d, functions, [lanes, 1], blocks, THREADS_1D, values)
             }
         };
-        let cycle = Cycle::new(tiling, k, split)?.from_tile(first);
+        let cycle = Cycle::new(tiling, k, split)?.beginning_at(first);
         let blocks = [counted(blocks)?.unsigned_abs(), 1];
         let threads = [counted(threads)?.unsigned_abs(), 1];
         let bytes = values * R::PRECISION.bytes();

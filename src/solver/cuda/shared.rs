@@ -192,7 +192,7 @@ impl Shared {
         let SharedLayout { function, measured, block, bytes, parts_per_block, keeps_right, file } =
             layout;
         let [first, tiles] = tiles_of(system, tiling)?;
-        let cycle = Cycle::new(tiling, k, [keeps_right, 1])?.from_tile(first).damped(omega);
+        let cycle = Cycle::new(tiling, k, [keeps_right, 1])?.beginning_at(first).damped(omega);
         let blocks = [tiles.unsigned_abs(), 1];
         let launch =
             |function| Launch::new(system, file, &damped(function, omega), blocks, block, bytes);

@@ -55,8 +55,8 @@ impl<R: DeviceReal> SharedCycles<'_, R> {
     /// Lets all streams wait for that of the first device.
     fn fork(&self, stream: &Arc<CudaStream>) -> Result<(), DriverError> {
         self.forked.record(stream)?;
-        let others = self.shares.iter().flat_map(|share| share.streams.all()).skip(1);
-        others.map(|other| other.wait(self.forked)).collect()
+        let mut others = self.shares.iter().flat_map(|share| share.streams.all()).skip(1);
+        others.try_for_each(|other| other.wait(self.forked))
     }
 
     /// Enqueues the tiles of a device, once it has received what they read and sent what they overwrite.
