@@ -4,6 +4,7 @@
 use super::gpu::Gpu;
 #[cfg(feature = "cuda")]
 use super::kernels;
+#[cfg(feature = "cuda")]
 use super::setting::Setting;
 #[cfg(feature = "cuda")]
 use super::{matrix, solver, stream};
