@@ -83,7 +83,7 @@ fn devices_are_simulated_changed_and_left() {
     // Larger tiles leave fewer rows to share.
     window.set_slider("Tile", 32.0);
     window.until("two", |window| window.says("device 1") && !window.says("device 2"));
-    assert_eq!(window.messages(), 0);
+    window.until("nothing", |window| window.messages() == 0);
     window.button("One");
     window.until("left", |window| !window.says("device 1"));
     let method = window.run_under_way().method;
