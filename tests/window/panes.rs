@@ -86,10 +86,6 @@ fn the_memory_traffic_is_a_pane() {
 }
 
 fn planes_are_panes() {
-    let mut window = Window::paused(small());
-    window.step(10);
-    view(&mut window, Role::CheckBox, "Planes");
-    window.until_text("No planes visit fast memory");
     let mut run = small();
     run.method.set_name(MethodName::Pyramid);
     (run.method.height, run.method.memory) =

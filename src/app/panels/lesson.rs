@@ -25,7 +25,7 @@ const TITLE: f32 = 19.0;
 
 /// Size of the text in a presentation: from eight times the height of the picture one reads capitals that are a fiftieth
 /// of it.
-const TEXT_PRESENTED: f32 = 16.5;
+const TEXT_PRESENTED: f32 = 17.6;
 
 /// Height of the buttons below, and of a choice, in points.
 const BUTTON: f32 = 30.0;
