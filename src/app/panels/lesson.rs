@@ -23,9 +23,9 @@ pub const WIDTH: f32 = 316.0;
 const TEXT: f32 = 15.0;
 const TITLE: f32 = 19.0;
 
-/// Size of the text in a presentation: from eight times the height of the picture one reads capitals that are a fiftieth
-/// of it.
-const TEXT_PRESENTED: f32 = 17.6;
+/// Size of the text in a presentation: the largest with which every step fits. Its capitals are more than a 54th of the
+/// picture's height, which is read from seven times that height.
+const TEXT_PRESENTED: f32 = 18.2;
 
 /// Height of the buttons below, and of a choice, in points.
 const BUTTON: f32 = 30.0;
