@@ -194,14 +194,6 @@ fn entries_of_a_matrix() {
     let middle = window.rect(Role::Image, "Entries of the matrix").center();
     window.click_at(middle);
     window.until_text("of block 4, diagonal 676: 2 static, 1 dynamic");
-    for text in ["S: static, its column", "Two lists", "padded to the longest"] {
-        window.button("▶");
-        window.until_text(text);
-    }
-    // 16 rows of a block: entries and the padding of their lists.
-    assert!(window.says("places:"), "{:#?}", window.texts());
-    window.button("Close");
-    window.until_text("static: outside");
     // The field by row: nodes of the grid that the matrix was made of.
     window.until_text("rows at their nodes");
 }

@@ -180,7 +180,7 @@ fn invalid_lists_are_reported() {
 }
 
 fn the_papers_tables() {
-    let mut window = measured(TALL, Theme::Light);
+    let mut window = measured(Vec2::new(TALL.x, 2.0 * TALL.y), Theme::Light);
     window.button("Papers' tables");
     for text in
         ["Table I · 1D, no overlap", "Table 3, long", "Table III", "published", "8.00 ×", "14,857"]
