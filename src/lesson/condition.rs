@@ -64,7 +64,7 @@ impl Condition {
         }
     }
 
-    /// The condition as a reader is told of it: `share of ‖r‖² near tile borders above 90 %`.
+    /// The condition as a reader sees it: `share of ‖r‖² near tile borders above 90 %`.
     pub fn in_words(&self) -> String {
         let (measure, text) = (self.measure, |value: f64| self.measure.text(value));
         let allowed = match &self.allowed {

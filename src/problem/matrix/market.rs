@@ -88,7 +88,7 @@ pub enum MarketError {
     },
 }
 
-/// The checksum of a file (CRC-32, as in gzip files), with which a run tells that its matrix has changed.
+/// The checksum of a file (CRC-32, as in gzip files), by which a run notices that its matrix has changed.
 ///
 /// Its text is `crc32:` and eight hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -96,7 +96,7 @@ impl RowMap {
     }
 
     /// The lines between cells of different blocks, from corner to corner, in cells: of a folded strip those across its
-    /// lines. `block` tells the block of a row.
+    /// lines. `block` gives the block of a row.
     pub fn borders(&self, block: impl Fn(usize) -> usize) -> Vec<[[f32; 2]; 2]> {
         let [across, down] = self.size;
         let of = |column: usize, line: usize| match self.rows[line * across + column] {

@@ -74,7 +74,7 @@ pub(super) struct WorkLoop {
 }
 
 impl WorkLoop {
-    /// A loop without a run. `on_read` is told how far a matrix is read.
+    /// A loop without a run. `on_read` gets how far a matrix is read.
     pub fn new(
         channels: Channels,
         resting: Arc<AtomicBool>,

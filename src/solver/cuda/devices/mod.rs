@@ -232,7 +232,7 @@ impl<R: DeviceReal> DevicesSolver<R> {
         Ok(Batch { norms: vec![found], ..made })
     }
 
-    /// The error of a batch, which names the GPU that failed, if it can be told. The contexts of the others are as useless.
+    /// The error of a batch, which names the GPU that failed, if that is known. The contexts of the others are as useless.
     fn failed(&self, error: SolverError) -> SolverError {
         let SolverError::Device { what, .. } = &error else { return error };
         let lost = self.shares.iter().find(|share| !share.gpu.works());
