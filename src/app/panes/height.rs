@@ -41,6 +41,10 @@ impl PaneType for HeightPane {
         why_no_planes(session)
     }
 
+    fn is_offered(&self, session: &Session) -> bool {
+        session.spec.method.name.is_streaming()
+    }
+
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
         let Some(plan) = context.report.map(|report| &report.plan) else { return };
         let Some(models) = height_plot(plan, theme::of_figures(ui)) else { return };

@@ -4,7 +4,7 @@ use crate::grid::Need;
 use crate::picture::axis::scale::ScaleKind;
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
-use crate::picture::figures::planes::streaming_of;
+use crate::picture::figures::planes::{check_streaming, streaming_of};
 use crate::picture::figures::titles::Titles;
 use crate::picture::plot::description::{Plot, PlotAxis, Series, VerticalLines};
 use crate::picture::view::error::ViewError;
@@ -57,9 +57,8 @@ impl FigureType for HeightFigure {
         true
     }
 
-    fn check_observed(&self, first: &Snapshot) -> Result<(), ViewError> {
-        let streams = streaming_of(&first.plan).is_some();
-        if streams { Ok(()) } else { Err(ViewError::NotStreaming { kind: FigureKind::HEIGHT }) }
+    fn check_plan(&self, plan: &Plan) -> Result<(), ViewError> {
+        check_streaming(FigureKind::HEIGHT, plan)
     }
 
     fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {

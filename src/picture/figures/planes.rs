@@ -59,9 +59,8 @@ impl FigureType for PlanesFigure {
         true
     }
 
-    fn check_observed(&self, first: &Snapshot) -> Result<(), ViewError> {
-        let streams = streaming_of(&first.plan).is_some();
-        if streams { Ok(()) } else { Err(ViewError::NotStreaming { kind: FigureKind::PLANES }) }
+    fn check_plan(&self, plan: &Plan) -> Result<(), ViewError> {
+        check_streaming(FigureKind::PLANES, plan)
     }
 
     fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {
@@ -99,6 +98,14 @@ pub(super) fn streaming_of(plan: &Plan) -> Option<(&Streaming, &Shape)> {
         Method::Streaming(streaming) => Some((streaming, &plan.problem.shape)),
         _ => None,
     }
+}
+
+/// Whether a figure of planes that pass through fast memory can be drawn of a run.
+///
+/// # Errors
+/// [`ViewError::NotStreaming`] if its method streams none.
+pub(super) fn check_streaming(kind: FigureKind, plan: &Plan) -> Result<(), ViewError> {
+    streaming_of(plan).map(drop).ok_or(ViewError::NotStreaming { kind })
 }
 
 fn pass_of(plan: &Plan) -> Option<Pass> {
