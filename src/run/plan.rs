@@ -330,6 +330,9 @@ impl Planner {
         if spec.backend == Backend::Auto {
             let tried = self.auto.check_all(&devices).map(|opened| {
                 opened?;
+                if spec.streams_through_cache() {
+                    return Err(SolverError::CacheBudget);
+                }
                 let is_per_point = problem.operator.is_per_point();
                 for device in &devices {
                     device.check_kernel(kernel, method, spec.precision, is_per_point)?;
