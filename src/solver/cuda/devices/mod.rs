@@ -21,7 +21,7 @@ mod transfer;
 use super::device::{Device, Gpus};
 use super::gpu::Gpu;
 use super::graph_batch::{GraphBatch, Iterates, Parts};
-use super::host::{Host, Iterate};
+use super::host::{Host, Iterate, ObservedOnHost};
 use super::kernels;
 use super::real::DeviceReal;
 use super::setting::Setting;
@@ -29,17 +29,16 @@ use crate::grid::{Field, Shape};
 use crate::problem::Problem;
 use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::{
-    Advance, Batch, CycleNorms, Describe, DeviceInfo, Devices, ExchangePath, FieldObservation,
-    FieldRequest, Kernel, Method, NormRequest, Norms, Observe, Quantity, Solver, SolverError,
-    Unavailable,
+    Advance, Batch, CycleNorms, Describe, DeviceInfo, Devices, ExchangePath, Kernel, Method,
+    NormRequest, Norms, Solver, SolverError, Unavailable,
 };
 use cudarc::driver::CudaEvent;
 use cycles::{Message, Report, SharedCycles};
 use share::{Cut, DeviceShare};
-use std::cell::{Cell, Ref};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
-use std::ops::Range;
+use std::ops::Deref;
 use std::sync::Arc;
 use transfer::Transfer;
 
@@ -193,18 +192,6 @@ impl<R: DeviceReal> DevicesSolver<R> {
         self.shares.iter_mut().try_for_each(|share| share.put(iterate))
     }
 
-    /// The solver on this machine with the iterate of the devices, and with the one before where that is needed.
-    fn here(&self, needs_previous: bool) -> Result<Ref<'_, CpuSolver<R>>, SolverError> {
-        self.host.updated(needs_previous, |which, solver| {
-            let (iterate, previous) = solver.arrays_mut();
-            let (array, to) = match which {
-                Iterate::Present => (self.iterates.current, iterate),
-                Iterate::Before => (self.iterates.before, previous),
-            };
-            self.shares.iter().try_for_each(|share| share.fetch(array, to))
-        })
-    }
-
     /// Makes a batch of cycles.
     fn batch(&mut self, most: u64, measure: bool) -> Result<Batch, SolverError> {
         self.host.outdate();
@@ -227,7 +214,7 @@ impl<R: DeviceReal> DevicesSolver<R> {
         let residual = norms::residual(&self.shares, &self.messages, self.iterates)?;
         let made = self.batch(1, false)?;
         let Norms { max_change, error, .. } =
-            self.norms(NormRequest { residual_l2: false, residual_max: false, ..norms })?;
+            self.present_norms(NormRequest { residual_l2: false, residual_max: false, ..norms })?;
         let found = CycleNorms { residual_before: residual, max_change, error };
         Ok(Batch { norms: vec![found], ..made })
     }
@@ -339,8 +326,21 @@ impl<R: DeviceReal> Advance for DevicesSolver<R> {
     }
 }
 
-impl<R: DeviceReal> Observe for DevicesSolver<R> {
-    fn norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
+impl<R: DeviceReal> ObservedOnHost for DevicesSolver<R> {
+    type Real = R;
+
+    fn host(&self, needs_previous: bool) -> Result<impl Deref<Target = CpuSolver<R>>, SolverError> {
+        self.host.updated(needs_previous, |which, solver| {
+            let (iterate, previous) = solver.arrays_mut();
+            let (array, to) = match which {
+                Iterate::Present => (self.iterates.current, iterate),
+                Iterate::Before => (self.iterates.before, previous),
+            };
+            self.shares.iter().try_for_each(|share| share.fetch(array, to))
+        })
+    }
+
+    fn present_norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
         let Self { shares, messages, iterates, .. } = self;
         let residual = request.residual_l2 || request.residual_max;
         Ok(Norms {
@@ -353,38 +353,6 @@ impl<R: DeviceReal> Observe for DevicesSolver<R> {
                 .then(|| norms::error(shares, *iterates))
                 .transpose()?,
         })
-    }
-
-    fn observe(&self, request: FieldRequest<'_>) -> Result<FieldObservation, SolverError> {
-        self.here(matches!(request.quantity, Quantity::Change))?.observe(request)
-    }
-
-    fn values(
-        &self,
-        quantity: Quantity<'_>,
-        points: &[[usize; 2]],
-    ) -> Result<Vec<f32>, SolverError> {
-        self.here(matches!(quantity, Quantity::Change))?.values(quantity, points)
-    }
-
-    fn solution(&self) -> Result<Field<f64>, SolverError> {
-        self.here(false)?.solution()
-    }
-
-    fn previous(&self) -> Result<Field<f64>, SolverError> {
-        self.here(true)?.previous()
-    }
-
-    fn solution_part(
-        &self,
-        columns: Range<usize>,
-        rows: Range<usize>,
-    ) -> Result<Field<f64>, SolverError> {
-        self.here(false)?.solution_part(columns, rows)
-    }
-
-    fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
-        self.here(false)?.solution_row(row)
     }
 }
 
