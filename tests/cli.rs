@@ -1717,7 +1717,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
     refused(&folder, "render --animate -1..4 -o a.gif", 2, &["'-1..4'", "--animate"]);
     refused(&folder, "render --animate 0..4 --fps -1 -o a.gif", 2, &["frame rate is -1"]);
     refused(&folder, "sweep --jobs -1 -o s.csv", 2, &["'-1'", "--jobs", "whole number"]);
-    refused(&folder, "bench", 2, &["kernels, matrices or paper"]);
+    refused(&folder, "bench", 2, &["kernels, matrices, paper or streaming"]);
     refused(&folder, "bench paper --shrink 0", 2, &["--shrink", "a whole number, 1 to 64"]);
     let bench = "bench matrices --backend cpu --matrix poisson-12x12 --tile 16";
     refused(&folder, &format!("{bench} --k 0 --repeats 1000"), 2, &["k is 0"]);

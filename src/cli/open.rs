@@ -21,11 +21,11 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Open {
-    /// A run file (.toml), or a figure that carries its run (.png, .svg, .pdf); or describe the run by options
+    /// A run file (.toml), or a figure that carries its run (.png, .svg, .pdf); without one, options describe the run
     #[arg(
         value_name = "FILE",
-        required_unless_present = "matrix",
-        conflicts_with_all = ["matrix", "ordering", "nodes", "coordinates", "rhs", "initial"]
+        required_unless_present_any = ["CommonArgs", "RunArgs"],
+        conflicts_with_all = ["CommonArgs", "RunArgs"]
     )]
     file: Option<PathBuf>,
     #[command(flatten)]
