@@ -5,9 +5,9 @@
 //! |---|---|
 //! | `share.rs` | what one device has |
 //! | `cycles.rs` | a cycle of all devices, and in which order streams do it |
-//! | `transfer.rs` | how values get from one GPU to another |
+//! | `transfer.rs` | copies from one GPU to another |
 //! | `norms.rs` | norms by a pass over what every device owns |
-//! | `links.rs` | what the ways between GPUs can do, measured |
+//! | `links.rs` | latency and bandwidth of the links between GPUs, measured |
 //!
 //! A batch of cycles is made as on one GPU (`graph_batch.rs`), and its norms are added on the first device in the order of
 //! tiles. Fields are observed on this machine.
@@ -161,7 +161,7 @@ impl<R: DeviceReal> DevicesSolver<R> {
         self.shares.iter_mut().try_for_each(|share| share.put_owned(next, poison.as_slice()))
     }
 
-    /// Prepares the way of norms to the first device: of the sums of squares alone, or of all norms.
+    /// Prepares the transfer of norms to the first device: of the sums of squares alone, or of all norms.
     fn set_reports(&mut self, all: bool) -> Result<(), SolverError> {
         let first = Arc::clone(&self.shares[0].gpu);
         let stream = Arc::clone(&self.shares[0].streams.border);
@@ -177,8 +177,8 @@ impl<R: DeviceReal> DevicesSolver<R> {
         self.reports.clear();
         for share in &mut self.shares[1..] {
             let [squares, others] = share.allocate_sums(together)?;
-            let way = |bytes| Transfer::new(&share.gpu, &first, bytes, self.exchange);
-            self.reports.push(Report { squares: way(squares)?, others: way(others)? });
+            let transfer = |bytes| Transfer::new(&share.gpu, &first, bytes, self.exchange);
+            self.reports.push(Report { squares: transfer(squares)?, others: transfer(others)? });
         }
         Ok(())
     }
@@ -262,7 +262,7 @@ pub(super) fn check(
     gpus.iter().try_for_each(|gpu| gpu.check_room(needed[&gpu.ordinal]))
 }
 
-/// The messages of an exchange, with their ways.
+/// The messages of an exchange, with their transfers.
 fn messages<R: DeviceReal>(
     shape: &Shape,
     devices: &Devices,
