@@ -788,7 +788,7 @@ fn check_block_size(spec: &MethodSpec) -> Result<(), PlanError> {
         );
     }
     if spec.simulate_devices.is_some() {
-        let allowed = "simulated devices are on the CPU, which has no blocks of threads";
+        let allowed = "with simulated devices it must be left out";
         return refuse(threads.to_string(), allowed);
     }
     Ok(())

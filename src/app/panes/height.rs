@@ -22,7 +22,7 @@ impl PaneType for HeightPane {
     }
 
     fn about(&self) -> &'static str {
-        "What a point update of a pyramid costs at every height, by the paper's model and by the corrected ones, with its parts: moving values and computing."
+        FigureKind::HEIGHT.about()
     }
 
     fn slot(&self) -> Slot {

@@ -20,7 +20,7 @@ impl PaneType for PlanesPane {
     }
 
     fn about(&self) -> &'static str {
-        "Which planes each slab of a pyramid, or chunk of the wavefront, updates in each sweep of a pass; what is computed twice is hatched."
+        FigureKind::PLANES.about()
     }
 
     fn slot(&self) -> Slot {
@@ -56,6 +56,5 @@ impl PaneType for PlanesPane {
 /// Why a pane of planes is empty with another method.
 pub(super) fn why_no_planes(session: &Session) -> Option<&'static str> {
     let streams = session.spec.method.name.is_streaming();
-    (!streams)
-        .then_some("No planes visit fast memory: that is what methods Pyramid and Wavefront do.")
+    (!streams).then_some("Only methods Pyramid and Wavefront stream planes through fast memory.")
 }

@@ -1,10 +1,11 @@
 //! How planes pass through fast memory: the trapezoids of a pyramid's slabs, or the staircase of the wavefront's chunks.
 
 use crate::grid::{Need, Shape};
+use crate::number::counted;
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
-use crate::picture::figures::titles::Titles;
+use crate::picture::figures::titles::figure_of_plot;
 use crate::picture::plot::description::{Band, Plot, PlotAxis, Series};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
@@ -68,11 +69,7 @@ impl FigureType for PlanesFigure {
     }
 
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
-        let Some(first) = snapshots.first() else { return Drawing::Figure(String::new()) };
-        let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
-        let plot = planes_plot(&first.plan, view.figure.theme);
-        let svg = plot.map(|plot| plot.svg(&title, &subtitle, &view.figure.page()));
-        Drawing::Figure(svg.unwrap_or_default())
+        figure_of_plot(snapshots, view, |first| planes_plot(&first.plan, view.figure.theme))
     }
 
     fn tables<'a>(&self, snapshots: &[&'a Snapshot], _: &ViewSpec) -> Vec<(String, CsvTable<'a>)> {
@@ -123,18 +120,14 @@ pub fn planes_title(plan: &Plan) -> String {
     };
     let (steps, n) = (pass.steps(), pass.height());
     let shown = if steps > MOST_STEPS { format!("{MOST_STEPS} of ") } else { String::new() };
-    let (what, planes) = match streaming.scheme() {
-        Scheme::Pyramid => ("slab", pass.most_swept()),
-        Scheme::Wavefront { .. } => ("chunk", pass.most_swept()),
+    let what = match streaming.scheme() {
+        Scheme::Pyramid => "slab",
+        Scheme::Wavefront { .. } => "chunk",
     };
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
-    format!(
-        "{}: {shown}{steps} {what}{} of {planes} plane{}, {n} sweep{}",
-        streaming.method().label(),
-        plural(steps),
-        plural(planes),
-        plural(n),
-    )
+    let [steps, planes, sweeps] = [(steps, what), (pass.most_swept(), "plane"), (n, "sweep")]
+        .map(|(count, what)| counted(count as u64, what));
+    let method = streaming.method().label();
+    format!("{method}: {shown}{steps} of {planes}, {sweeps} high")
 }
 
 /// The plot of a pass: planes across, sweeps upwards. `None` of a method that does not stream.
