@@ -163,7 +163,7 @@ mod tests {
         let members = |count| (0..count).map(|_| ("name", "About."));
         let actions: Vec<_> = numbered("Problem", members(12), |_, _| None).collect();
         assert_eq!((actions[10].keys.len(), actions[11].keys.len()), (1, 0));
-        let actions: Vec<_> = panes(members(10), |_, _| None).collect();
+        let actions: Vec<_> = panes(members(10), |_, _| None, |_, _| None).collect();
         assert_eq!((actions[8].keys.len(), actions[9].keys.len()), (1, 0));
     }
 }
