@@ -115,14 +115,7 @@ impl<R: DeviceReal> DevicesSolver<R> {
         let shares = shares.map(|(device, gpu)| cut.share(Arc::clone(gpu), device));
         let shares = shares.collect::<Result<Vec<_>, _>>()?;
         let messages = messages(&problem.shape, shared, &shares, exchange)?;
-        let footprints = shares.iter().flat_map(|share| share.inner.iter().chain(&share.borders));
-        let footprint = footprints.map(share::Piece::footprint).max_by_key(|it| it.blocks);
-        let device = DeviceInfo {
-            ordinal: gpus[0].ordinal,
-            name: name_of(&gpus),
-            kernel: Kernel::named(row.name),
-            footprint: footprint.ok_or(Unavailable::NoGpu)?,
-        };
+        let device = device_info(&gpus, &shares, Kernel::named(row.name))?;
         let arrays = shares[0].arrays.each_ref().map(|array| array.interior);
         let iterates = Iterates::at_start([arrays[0], arrays[1], 0, 0], 0);
         let iterates = iterates.exchanging(shared.exchange_every());
@@ -279,6 +272,22 @@ fn messages<R: DeviceReal>(
         }
     }
     Ok(messages)
+}
+
+/// The GPUs, and the largest launch of the kernel.
+fn device_info<R: DeviceReal>(
+    gpus: &[Arc<Gpu>],
+    shares: &[DeviceShare<R>],
+    kernel: Kernel,
+) -> Result<DeviceInfo, Unavailable> {
+    let pieces = shares.iter().flat_map(|share| share.inner.iter().chain(&share.borders));
+    let largest = pieces.map(share::Piece::footprint).max_by_key(|footprint| footprint.blocks);
+    Ok(DeviceInfo {
+        ordinal: gpus[0].ordinal,
+        name: name_of(gpus),
+        kernel,
+        footprint: largest.ok_or(Unavailable::NoGpu)?,
+    })
 }
 
 /// `2 × NVIDIA H200`; of GPUs that differ, all names; the name alone of one that simulates several.
