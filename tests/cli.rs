@@ -1748,7 +1748,9 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
     let bench = "bench matrices --backend cpu --matrix poisson-12x12 --tile 16";
     refused(&folder, &format!("{bench} --k 0 --repeats 1000"), 2, &["k is 0"]);
     refused(&folder, "open", 2, &["<FILE>"]);
-    refused(&folder, "open run.toml --k 8", 2, &["FILE", "cannot be used with"]);
+    fs::write(folder.path().join("run.toml"), small().to_toml()).unwrap();
+    refused(&folder, "open run.toml --run run.toml", 2, &["FILE", "cannot be used with", "--run"]);
+    refused(&folder, "open run.toml --overlap 3", 2, &["run.toml cannot", "overlap 3 is odd"]);
     refused(&folder, "open --shape 9x9 --overlap 3", 2, &["overlap 3 is odd"]);
     let bench = "bench streaming --backend cpu --shape 40x30";
     refused(&folder, &format!("{bench} --method classic"), 2, &["--method is classic", "pyramid"]);

@@ -566,6 +566,12 @@ impl CommonArgs {
 }
 
 impl RunArgs {
+    /// The same with `--run` and this file.
+    pub(super) fn starting_from(&self, file: &Path) -> Self {
+        let common = CommonArgs { run: Some(file.to_owned()), ..self.common.clone() };
+        Self { common, ..self.clone() }
+    }
+
     /// The run that `--run` or `--preset` names (otherwise the default experiment), overridden by
     /// these options.
     ///

@@ -473,9 +473,6 @@ mod tests {
         let plan = Planner::default().plan(&run).unwrap();
         let expected = [[0.0, 5.0], [1.0, 6.0], [2.0, 7.0]];
         assert_eq!(plan.places, Some(Places::Points(expected.into())));
-        std::fs::write(&coordinates, array.replace("\n5\n", "\nnan\n")).unwrap();
-        let refused = Planner::default().plan(&run).unwrap_err().to_string();
-        assert!(refused.contains("0, NaN for row 0; coordinates must be finite"), "{refused}");
         std::fs::write(&coordinates, array.replace("3 2", "2 3")).unwrap();
         let refused = Planner::default().plan(&run).unwrap_err().to_string();
         assert!(refused.contains("the matrix needs 3 rows and 2 columns"), "{refused}");

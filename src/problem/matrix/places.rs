@@ -3,7 +3,7 @@
 use super::market::{MarketError, is_market, read_array};
 use crate::grid::Shape;
 use crate::problem::input::{self, InputError};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Where the rows of a matrix lie, in its own order.
@@ -24,18 +24,6 @@ pub enum PlacesError {
     /// An array that cannot be read.
     #[error(transparent)]
     Array(#[from] InputError),
-    /// A row whose coordinates are no numbers.
-    #[error("{} has coordinates {x}, {y} for row {row}; coordinates must be finite numbers", .path.display())]
-    NotFinite {
-        /// The file.
-        path: PathBuf,
-        /// The row, from 0.
-        row: usize,
-        /// Its coordinates.
-        x: f64,
-        /// As above.
-        y: f64,
-    },
 }
 
 impl Places {
@@ -44,21 +32,14 @@ impl Places {
     /// # Errors
     /// [`PlacesError`] with the file and what is wrong with it.
     pub fn read(path: &Path, rows: usize) -> Result<Self, PlacesError> {
-        let points: Vec<_> = if is_market(path) {
+        if is_market(path) {
             let values = read_array(path, [rows, 2])?;
             let (x, y) = values.split_at(rows);
-            x.iter().zip(y).map(|(x, y)| [*x, *y]).collect()
-        } else {
-            let unknown = |_| InputError::Unknown { path: path.to_owned() };
-            let shape = Shape::grid_2d(2, rows).map_err(unknown)?;
-            let values = input::load_array(path, &shape)?;
-            values.chunks_exact(2).map(|at| [at[0], at[1]]).collect()
-        };
-        let is_finite = |[x, y]: &[f64; 2]| x.is_finite() && y.is_finite();
-        if let Some(row) = points.iter().position(|at| !is_finite(at)) {
-            let [x, y] = points[row];
-            return Err(PlacesError::NotFinite { path: path.to_owned(), row, x, y });
+            return Ok(Self::Points(x.iter().zip(y).map(|(x, y)| [*x, *y]).collect()));
         }
-        Ok(Self::Points(points.into()))
+        let shape =
+            Shape::grid_2d(2, rows).map_err(|_| InputError::Unknown { path: path.to_owned() });
+        let values = input::load_array(path, &shape?)?;
+        Ok(Self::Points(values.chunks_exact(2).map(|at| [at[0], at[1]]).collect()))
     }
 }
