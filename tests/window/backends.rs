@@ -81,6 +81,7 @@ fn devices_are_simulated_changed_and_left() {
     assert_eq!((method.simulate_devices, method.exchange_every), (Some(4), Some(8)));
     assert!(window.says("Not Jacobi at any overlap"));
     // Larger tiles leave fewer rows to share, without a message in between. One says that the run above was saved.
+    window.until("saved", |window| window.says("Saved ") && window.messages() == 1);
     window.button("Dismiss");
     window.until("dismissed", |window| window.messages() == 0);
     window.set_slider("Tile", 32.0);
