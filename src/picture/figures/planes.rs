@@ -183,7 +183,10 @@ fn outline(ends: &[(f64, f64, f64)], colour: [u8; 3]) -> Vec<Series> {
     let across = [ends.first(), ends.last()].into_iter().flatten();
     let across = across.map(|&(left, right, sweep)| vec![(left, sweep), (right, sweep)]);
     let lines = sides.into_iter().chain(across).map(|mut line| {
-        line.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // Sides lean one way: reversed, not sorted, they keep the order of sweeps that end at the same plane.
+        if line.first().zip(line.last()).is_some_and(|(first, last)| first.0 > last.0) {
+            line.reverse();
+        }
         Series::line("", line, colour)
     });
     lines.collect()
