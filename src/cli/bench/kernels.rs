@@ -88,7 +88,7 @@ pub(super) struct Kernels {
     /// GPUs, by their numbers in `tilescope devices`: one, several with commas, which share the grid, or `all` [default: 0]
     #[arg(long, value_name = "N,…", help_heading = "Measurement", value_parser = values::gpus)]
     devices: Option<values::Gpus>,
-    /// How values get from one of several GPUs to another
+    /// Path by which GPUs that share a grid exchange values
     #[arg(long, value_name = "PATH", default_value = "auto", help_heading = "Measurement")]
     exchange: ExchangePath,
 
