@@ -28,7 +28,7 @@ mod tests;
 mod tridiagonal;
 
 pub use error::ExactError;
-pub use error_left::{error_left, is_exact_cheap};
+pub use error_left::{error_left, initial_error, is_exact_cheap};
 pub use sine_transform::{sine_amplitudes, sine_mode};
 pub use spectrum::{Modes, Spectrum, first_below};
 
