@@ -293,6 +293,32 @@ fn the_kernels_for_matrices_are_compared_with_jacobis_iteration() {
     );
 }
 
+/// Each setting has a row; one that has no room is left out with a note.
+#[test]
+fn pyramids_and_the_wavefront_are_compared_with_sweeps_in_memory() {
+    let folder = folder();
+    let bench = "bench streaming --backend cpu --shape 40x30 --memory 9kB --height 2,9 --repeats 1 \
+                 --csv -o record.md";
+    let output = tilescope(&folder, bench).output().unwrap();
+    let noted = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && noted.contains("height is 9"), "{noted}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Vec<_>> = said.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name| lines[0].iter().position(|head| *head == name).unwrap();
+    let methods: Vec<_> = lines[1..].iter().map(|line| line[column("method")]).collect();
+    assert_eq!(methods, ["wavefront", "pyramid"], "{said}");
+    for line in &lines[1..] {
+        let number = |name| line[column(name)].parse::<f64>().unwrap();
+        assert!(number("pass_seconds") > 0.0 && number("of_in_memory") > 0.0, "{said}");
+        assert_eq!(line[column("backend")], "cpu");
+    }
+    // A pyramid computes some planes twice, the wavefront none.
+    let work = |row: usize| lines[row][column("redundancy")].parse::<f64>().unwrap();
+    assert!(work(1) == 1.0 && work(2) > 1.0, "{said}");
+    let record = fs::read_to_string(folder.path().join("record.md")).unwrap();
+    assert!(record.contains("`tilescope bench streaming") && record.contains("prediction error"));
+}
+
 /// Each experiment of the papers has a row with the published figure; those of the heat plate are
 /// compared with a run on one thread. Each is a whole run with the cycles of `solve`.
 #[test]
@@ -1640,7 +1666,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--simulate-devices 1 --exchange-every 4", &["--exchange-every has no effect on one"]),
         (
             "--simulate-devices 2 --method classic --block-size 64",
-            &["block_size is 64", "simulated devices are on the CPU"],
+            &["block_size is 64", "with simulated devices it must be left out"],
         ),
         ("--problem heat-plate --hot-box front=0.2", &["hot_box.front is 0.2", "a 2D grid"]),
         ("--problem heat-plate --shape 99 --hot-box top=0.2", &["hot_box.top is 0.2", "a 1D grid"]),
@@ -1717,11 +1743,20 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
     refused(&folder, "render --animate -1..4 -o a.gif", 2, &["'-1..4'", "--animate"]);
     refused(&folder, "render --animate 0..4 --fps -1 -o a.gif", 2, &["frame rate is -1"]);
     refused(&folder, "sweep --jobs -1 -o s.csv", 2, &["'-1'", "--jobs", "whole number"]);
-    refused(&folder, "bench", 2, &["kernels, matrices or paper"]);
+    refused(&folder, "bench", 2, &["kernels, matrices, paper or streaming"]);
     refused(&folder, "bench paper --shrink 0", 2, &["--shrink", "a whole number, 1 to 64"]);
     let bench = "bench matrices --backend cpu --matrix poisson-12x12 --tile 16";
     refused(&folder, &format!("{bench} --k 0 --repeats 1000"), 2, &["k is 0"]);
     refused(&folder, "open", 2, &["<FILE>"]);
+    fs::write(folder.path().join("run.toml"), small().to_toml()).unwrap();
+    refused(&folder, "open run.toml --run run.toml", 2, &["FILE", "cannot be used with", "--run"]);
+    refused(&folder, "open run.toml --overlap 3", 2, &["run.toml cannot", "overlap 3 is odd"]);
+    refused(&folder, "open --shape 9x9 --overlap 3", 2, &["overlap 3 is odd"]);
+    let bench = "bench streaming --backend cpu --shape 40x30";
+    refused(&folder, &format!("{bench} --method classic"), 2, &["--method is classic", "pyramid"]);
+    let small = format!("{bench} --method pyramid --memory 2kB");
+    refused(&folder, &small, 2, &["memory is 2kB", "at least"]);
+    refused(&folder, &format!("{bench} --repeats 0"), 2, &["--repeats", "1 to 1000"]);
     refused(&folder, "sweep --jobs 5000 -o s.csv", 2, &["'5000'", "--jobs", "at most 1024"]);
     let bench = "bench kernels --backend cpu";
     refused(&folder, &format!("{bench} --kernel shared"), 2, &["kernel is shared", "backend cpu"]);

@@ -65,7 +65,7 @@ pub struct CommonArgs {
     /// Order of the unknowns of a matrix
     #[arg(long, help_heading = "Problem")]
     ordering: Option<Ordering>,
-    /// Grid of the nodes of a matrix, x first, which --ordering tiles needs, and on which maps show the rows
+    /// Grid of the nodes of a matrix, x first, which --ordering tiles needs, and on which maps place the rows
     #[arg(
         long,
         value_name = "NXxNY",
@@ -73,7 +73,7 @@ pub struct CommonArgs {
         value_parser = values::nodes
     )]
     nodes: Option<[usize; 2]>,
-    /// x and y of each row of a matrix, by which maps show the rows: an array [rows, 2], .npy or .mtx
+    /// x and y of each row of a matrix, by which maps place the rows: an array [rows, 2], .npy or .mtx
     #[arg(long, value_name = "FILE", help_heading = "Problem")]
     coordinates: Option<PathBuf>,
     /// Initial guess instead of the problem's own: the same value everywhere, or an .npy array in the shape of the
@@ -216,7 +216,7 @@ pub struct CommonArgs {
         allow_negative_numbers = true
     )]
     devices: Option<values::Gpus>,
-    /// How values get from one of several GPUs to another. Results do not depend on it [default: auto]
+    /// Path by which GPUs that share a grid exchange values. Results do not depend on it [default: auto]
     #[arg(long, value_name = "PATH", help_heading = "Method")]
     exchange: Option<ExchangePath>,
     /// Devices that share the rows of tiles (with --method classic bands of 16 rows, in 3D planes) of a 2D or 3D grid,
@@ -229,7 +229,7 @@ pub struct CommonArgs {
         allow_negative_numbers = true
     )]
     simulate_devices: Option<usize>,
-    /// Cycles from one exchange between several devices to the next, during which what a device reads of the others
+    /// Cycles from one exchange between several devices to the next, during which what a device reads from the others
     /// is frozen [default: 1]
     #[arg(
         long,
@@ -290,7 +290,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N|auto", help_heading = "Method", allow_negative_numbers = true)]
     height: Option<Height>,
     /// Fast memory of --method pyramid or wavefront, for two iterates and the right-hand side of a slab or
-    /// a window: a cache, or any number of bytes [default: 32MB]
+    /// a window. Without it --backend auto stays on the CPU [default: 32MB, a cache; 1GB with --backend cuda]
     #[arg(long, value_name = "64MB", help_heading = "Method", allow_negative_numbers = true)]
     memory: Option<ByteCount>,
     /// Slabs of --method pyramid that are on a GPU at a time [default: auto]
@@ -566,6 +566,12 @@ impl CommonArgs {
 }
 
 impl RunArgs {
+    /// The same with `--run` and this file.
+    pub(super) fn starting_from(&self, file: &Path) -> Self {
+        let common = CommonArgs { run: Some(file.to_owned()), ..self.common.clone() };
+        Self { common, ..self.clone() }
+    }
+
     /// The run that `--run` or `--preset` names (otherwise the default experiment), overridden by
     /// these options.
     ///

@@ -14,6 +14,8 @@ Examples:
   tilescope open residual.png
       a figure carries its run: the window repeats it up to the cycle of the figure and shows it
       with the same field, colours and scale
+  tilescope open run.toml --overlap 4
+      the run with another overlap
   tilescope open --matrix m.mtx.gz --ordering rcm --tile 256 --k 8
       a sparse matrix, with the options of `solve`";
 
@@ -21,11 +23,12 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Open {
-    /// A run file (.toml), or a figure that carries its run (.png, .svg, .pdf); or describe the run by options
+    /// A run file (.toml), or a figure that carries its run (.png, .svg, .pdf), which options override; without one they
+    /// describe the run
     #[arg(
         value_name = "FILE",
-        required_unless_present = "matrix",
-        conflicts_with_all = ["matrix", "ordering", "nodes", "coordinates", "rhs", "initial"]
+        required_unless_present_any = ["CommonArgs", "method", "k", "overlap", "tile"],
+        conflicts_with_all = ["run", "preset"]
     )]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -36,7 +39,13 @@ impl Open {
     /// Validates the file, then opens the window.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let opened = match &self.file {
-            Some(file) => picture::open(file)?,
+            Some(file) => {
+                let Opened { run, view } = picture::open(file)?;
+                let changed = self.run.starting_from(file).spec()?;
+                // What a figure shows of another run may not be there.
+                let view = view.filter(|_| changed == run);
+                Opened { run: changed, view }
+            }
             None => Opened { run: self.run.spec()?, view: None },
         };
         // Checked here for a message on the terminal even without a display.

@@ -50,7 +50,7 @@ Examples:
   tilescope render --shape 1024x1024 --at-cycle 10 --kind bare-map -o map.png
       the raw map, one pixel per point
   tilescope render --at-cycle 40 --kind frequencies -o frequencies.png
-      the sine transform of the residual: how large each mode in it is
+      the sine transform of the residual: how much each mode contributes
   tilescope render --overlap 4 --kind damping-by-mode -o damping.svg
       by which factor a cycle multiplies smooth waves and zigzags, by theory and as measured
   tilescope render --kind curves --theme dark -o curves.png

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_is_told_in_words() {
+    fn a_condition_is_read_in_words() {
         for (text, expected) in [
             ("edge_share > 90 %", "share of ‖r‖² near tile borders above 90 %"),
             ("sweep_traffic < 0.05", "values moved per point and sweep below 0.05"),

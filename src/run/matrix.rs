@@ -106,7 +106,7 @@ impl MatrixSpec {
             return Ok(());
         }
         let allowed = format!(
-            "the run was made with another file, of checksum {known}; without checksum in the description this one is taken"
+            "the run was made with another file, of checksum {known}; remove the checksum from the description to use this one"
         );
         let given = format!("{} with checksum {found}", self.source.display());
         Err(super::plan::value("matrix", given, allowed))

@@ -57,8 +57,8 @@ pub use rewind::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder
 pub use runner::fingerprint::fingerprint;
 pub use runner::{Divergence, Outcome, Run};
 pub use spec::{
-    BLOCK_SIZES, Backend, MEMORY, MOST_SWEEPS, MethodName, MethodSpec, ProblemKind, ProblemSpec,
-    RunSpec, SpecError, StopRule, StopSpec, TOLERANCE, VERSION, all_gpus,
+    BLOCK_SIZES, Backend, MEMORY, MEMORY_ON_GPU, MOST_SWEEPS, MethodName, MethodSpec, ProblemKind,
+    ProblemSpec, RunSpec, SpecError, StopRule, StopSpec, TOLERANCE, VERSION, all_gpus,
 };
 pub use sweep::{
     ClassicBaseline, CostPrediction, CountOutcome, CountingNeed, CycleCache, CycleCount,

@@ -330,6 +330,9 @@ impl Planner {
         if spec.backend == Backend::Auto {
             let tried = self.auto.check_all(&devices).map(|opened| {
                 opened?;
+                if spec.streams_through_cache() {
+                    return Err(SolverError::CacheBudget);
+                }
                 let is_per_point = problem.operator.is_per_point();
                 for device in &devices {
                     device.check_kernel(kernel, method, spec.precision, is_per_point)?;
@@ -785,7 +788,7 @@ fn check_block_size(spec: &MethodSpec) -> Result<(), PlanError> {
         );
     }
     if spec.simulate_devices.is_some() {
-        let allowed = "simulated devices are on the CPU, which has no blocks of threads";
+        let allowed = "with simulated devices it must be left out";
         return refuse(threads.to_string(), allowed);
     }
     Ok(())

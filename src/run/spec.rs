@@ -286,7 +286,8 @@ pub struct MethodSpec {
     /// out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub height: Option<Height>,
-    /// The budget of fast memory of those methods; [`MEMORY`] where it is left out.
+    /// The budget of fast memory of those methods. Where it is left out, [`MEMORY`], or [`MEMORY_ON_GPU`] with a back end
+    /// or slabs that only a GPU has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteCount>,
     /// Slabs of a pyramid that are in fast memory at a time.
@@ -328,6 +329,10 @@ pub const BLOCK_SIZES: [usize; 5] = [32, 64, 128, 256, 512];
 
 /// The budget of methods that stream unless another is chosen: about a last-level cache.
 pub const MEMORY: ByteCount = ByteCount::new(32_000_000);
+
+/// The same on a GPU: a window that every supported GPU has room for, and large enough for chunks and heights that keep it
+/// busy.
+pub const MEMORY_ON_GPU: ByteCount = ByteCount::new(1_000_000_000);
 
 /// The largest k that kernel `auto` makes by sweeps.
 const MOST_SWEEPS_OF_AUTO: usize = 1024;
@@ -597,9 +602,20 @@ impl MethodSpec {
         !self.schedule().is_jacobi()
     }
 
-    /// The budget of fast memory.
+    /// The budget of fast memory. It does not depend on where [`Backend::Auto`] leads, so that a description makes the same
+    /// cycles on every machine.
     pub fn memory(&self) -> ByteCount {
-        self.memory.unwrap_or(MEMORY)
+        self.memory.unwrap_or(if self.streams_on_gpu() { MEMORY_ON_GPU } else { MEMORY })
+    }
+
+    /// Whether a method that streams was told to do so on a GPU.
+    fn streams_on_gpu(&self) -> bool {
+        self.backend == Backend::Cuda || self.slabs == Slabs::Two
+    }
+
+    /// Whether it streams through the default budget of a CPU: its cache.
+    pub(super) fn streams_through_cache(&self) -> bool {
+        self.name.is_streaming() && self.memory.is_none() && !self.streams_on_gpu()
     }
 
     /// The pass of a method that streams on a grid.
@@ -609,7 +625,7 @@ impl MethodSpec {
     pub fn streaming(&self, shape: &Shape) -> Result<Streaming, StreamingError> {
         let Self { name, slabs, precision, .. } = *self;
         let (height, memory) = (self.height.unwrap_or_default(), self.memory());
-        if self.backend == Backend::Cuda || slabs == Slabs::Two {
+        if self.streams_on_gpu() {
             Streaming::on_gpu(name, height, slabs, memory, shape, precision)
         } else {
             Streaming::new(name, height, memory, shape, precision)
@@ -830,6 +846,10 @@ impl RunSpec {
     pub fn is_same_run(&self, other: &Self) -> bool {
         let MethodSpec { backend, threads, exchange, kernel, block_size, .. } = other.method;
         if self.method.prefers_spectral() != other.method.prefers_spectral() {
+            return false;
+        }
+        // What is left to `auto` may be another height and another budget on a GPU.
+        if self.sweeps_per_cycle() != other.sweeps_per_cycle() {
             return false;
         }
         let devices = other.method.devices.clone();
@@ -1111,5 +1131,36 @@ mod tests {
         let mut other = spec.clone();
         other.stop.max_cycles = 1;
         assert!(!spec.is_same_run(&other));
+    }
+
+    #[test]
+    fn a_pass_of_another_height_is_another_run() {
+        let mut spec = RunSpec::default();
+        spec.method.set_name(MethodName::Pyramid);
+        let on_gpu = |spec: &RunSpec| {
+            let mut spec = spec.clone();
+            spec.method.backend = Backend::Cuda;
+            spec
+        };
+        // By the model, and by the budget.
+        assert_ne!(spec.sweeps_per_cycle(), on_gpu(&spec).sweeps_per_cycle());
+        assert!(!spec.is_same_run(&on_gpu(&spec)));
+        spec.method.height = Some(Height::Sweeps(8));
+        assert!(spec.is_same_run(&on_gpu(&spec)));
+    }
+
+    #[test]
+    fn the_default_budget_fits_the_back_end() {
+        let mut method = MethodSpec::default();
+        method.set_name(MethodName::Wavefront);
+        for (backend, memory) in
+            [(Backend::Auto, MEMORY), (Backend::Cpu, MEMORY), (Backend::Cuda, MEMORY_ON_GPU)]
+        {
+            method.backend = backend;
+            assert_eq!(method.memory(), memory, "{backend:?}");
+            assert_eq!(method.streams_through_cache(), backend != Backend::Cuda);
+        }
+        (method.backend, method.memory) = (Backend::Auto, Some(MEMORY));
+        assert!(!method.streams_through_cache());
     }
 }

@@ -43,6 +43,11 @@ pub enum SolverError {
         /// Bytes free.
         available: u64,
     },
+    /// Planes that stream through a budget which nobody chose: it is that of a cache, and too small for a GPU.
+    #[error(
+        "the default budget is that of a CPU's cache; choose a memory for the GPU, such as 8GB, or backend cuda"
+    )]
+    CacheBudget,
     /// A solver of grids was given a sparse matrix, or vice versa.
     #[error("this solver does not take {0}")]
     Operator(&'static str),

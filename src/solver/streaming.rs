@@ -190,11 +190,11 @@ impl Streaming {
         shape: &Shape,
         precision: Precision,
     ) -> Result<Self, StreamingError> {
-        Self::checked(method, height, Slabs::One, CPU_RATIO, (memory, shape, precision))
+        Self::checked(method, height, Slabs::One, false, (memory, shape, precision))
     }
 
     /// The same with so many slabs of a pyramid at a time on a GPU, and height `auto` as the models find it best
-    /// there.
+    /// there, but no more than the grid has planes.
     ///
     /// # Errors
     /// As [`Streaming::new`].
@@ -206,14 +206,14 @@ impl Streaming {
         shape: &Shape,
         precision: Precision,
     ) -> Result<Self, StreamingError> {
-        Self::checked(method, height, slabs, GPU_RATIO, (memory, shape, precision))
+        Self::checked(method, height, slabs, true, (memory, shape, precision))
     }
 
     fn checked(
         method: MethodName,
         height: Height,
         slabs: Slabs,
-        ratio: f64,
+        on_gpu: bool,
         (memory, shape, precision): (ByteCount, &Shape, Precision),
     ) -> Result<Self, StreamingError> {
         if let Height::Sweeps(height) = height
@@ -221,7 +221,7 @@ impl Streaming {
         {
             return Err(StreamingError::Range { height });
         }
-        let axis = Planes::of(shape);
+        let (axis, ratio) = (Planes::of(shape), Self::ratio(on_gpu));
         let plane_bytes = (ARRAYS * precision.bytes()) as u64 * axis.stored as u64;
         let planes = usize::try_from(memory.bytes() / plane_bytes).unwrap_or(usize::MAX);
         let is_pyramid = method == MethodName::Pyramid;
@@ -248,7 +248,9 @@ impl Streaming {
                 };
                 let cost = |at_once: &usize| seconds(*at_once, planes, best(*at_once), ratio);
                 let cheapest = candidates.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
-                cheapest.map_or(1, |at_once| best(*at_once)).min(MOST_HEIGHT)
+                let height = cheapest.map_or(1, |at_once| best(*at_once)).min(MOST_HEIGHT);
+                // A window of a GPU may hold the whole grid; the model knows nothing of its size.
+                if on_gpu { height.min(axis.count) } else { height }
             }
             // Chunks large enough for a GPU, wherever it runs: a description makes the same cycles everywhere.
             Height::Auto => {
@@ -449,6 +451,8 @@ mod tests {
         // Source: the notes on an H200: one slab won with room for 158 planes of 1024², two with 476.
         let chosen = |planes| plan(Height::Auto, Slabs::Auto, planes).unwrap().slabs_on_gpu();
         assert_eq!([158, 476].map(chosen), [1, 2]);
+        let whole = plan(Height::Auto, Slabs::One, 100_000).unwrap();
+        assert_eq!(whole.height(), 300, "no more than there are planes");
     }
 
     #[test]

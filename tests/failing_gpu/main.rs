@@ -136,6 +136,12 @@ fn auto_is_the_cpu_where_no_gpu_takes_the_run() {
         assert_eq!(summary["backend"], "cpu", "{failure}");
         assert_eq!(summary["cycles"], 500, "{failure}");
     }
+    // A budget that nobody chose is that of a CPU's cache.
+    let streams = "solve --shape 64x64 --method wavefront --tol none --max-cycles 1";
+    let output = tilescope("slow-f64", streams);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let note = "the run uses the CPU: the default budget is that of a CPU's cache";
+    assert!(output.status.success() && said.contains(note), "{said}");
     // Tiles and blocks that no kernel accepts run on the CPU.
     for (system, note) in [
         ("--shape 40x40x40 --tile 36", "does not accept tile 36x36x36"),

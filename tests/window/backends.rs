@@ -80,10 +80,15 @@ fn devices_are_simulated_changed_and_left() {
     let method = window.run_under_way().method;
     assert_eq!((method.simulate_devices, method.exchange_every), (Some(4), Some(8)));
     assert!(window.says("Not Jacobi at any overlap"));
-    // Larger tiles leave fewer rows to share.
+    // Larger tiles leave fewer rows to share, without a message in between. One says that the run above was saved.
+    window.until("saved", |window| window.says("Saved ") && window.messages() == 1);
+    window.button("Dismiss");
+    window.until("dismissed", |window| window.messages() == 0);
     window.set_slider("Tile", 32.0);
-    window.until("two", |window| window.says("device 1") && !window.says("device 2"));
-    window.until("nothing", |window| window.messages() == 0);
+    window.until("two", |window| {
+        assert_eq!(window.messages(), 0, "{:?}", window.texts());
+        window.says("device 1") && !window.says("device 2")
+    });
     window.button("One");
     window.until("left", |window| !window.says("device 1"));
     let method = window.run_under_way().method;

@@ -97,6 +97,19 @@ fn planes_are_panes() {
     window.until_text("3 sweeps");
     view(&mut window, Role::CheckBox, "Cost of the height");
     window.until_text("the paper's model");
+    // Runs that do not stream have neither.
+    let mut window = Window::paused(small());
+    window.button("View");
+    assert!(window.has(Role::CheckBox, "Memory traffic"));
+    assert!(!window.has(Role::CheckBox, "Planes"));
+    window.key(Key::Escape);
+    window.button("Save …");
+    window.frames(2);
+    for (figure, is_offered) in
+        [("Planes", false), ("Cost of the height", false), ("Memory traffic", true)]
+    {
+        assert_eq!(window.is_enabled(Role::RadioButton, figure), is_offered, "{figure}");
+    }
 }
 
 fn frequencies_and_damping() {

@@ -27,12 +27,19 @@ pub struct Action {
     pub which: usize,
     /// The command for the current state; `None` while the action is not available.
     pub command: fn(&ActionContext<'_>, usize) -> Option<Command>,
+    /// Why it is not available, in one sentence, where more can be said than that.
+    pub why_not: fn(&ActionContext<'_>, usize) -> Option<&'static str>,
 }
 
 impl Action {
     /// The command for the current state; `None` while the action is not available.
     pub fn command(&self, context: &ActionContext<'_>) -> Option<Command> {
         (self.command)(context, self.which)
+    }
+
+    /// Why the action is not available, in one sentence.
+    pub fn why_not(&self, context: &ActionContext<'_>) -> &'static str {
+        (self.why_not)(context, self.which).unwrap_or("Not available now.")
     }
 
     /// The names of its group and of itself.
@@ -149,6 +156,7 @@ pub const BLANK: Action = Action {
     first: None,
     which: 0,
     command: |_, _| None,
+    why_not: |_, _| None,
 };
 
 /// The command that changes the view; `None` if it stays the same.

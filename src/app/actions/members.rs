@@ -1,6 +1,6 @@
 //! Actions of groups, each by its number.
 
-use crate::app::actions::action::{Action, ActionContext, changed_view, command, plain};
+use crate::app::actions::action::{Action, ActionContext, BLANK, changed_view, command, plain};
 use crate::app::state::command::Command;
 use crate::app::state::experiments::EXPERIMENTS;
 use crate::app::state::lesson::LessonOrder;
@@ -72,7 +72,7 @@ fn numbered(
     let first = first_key(group);
     members.into_iter().enumerate().map(move |(which, (name, about))| {
         let keys = NUMBERS.get(which).map_or(&[][..], |keys| keys);
-        Action { group, name, about, keys, first, which, command }
+        Action { group, name, about, keys, first, which, command, ..BLANK }
     })
 }
 
@@ -80,10 +80,11 @@ fn numbered(
 pub fn panes(
     members: impl IntoIterator<Item = (&'static str, &'static str)>,
     command: fn(&ActionContext<'_>, usize) -> Option<Command>,
+    why_not: fn(&ActionContext<'_>, usize) -> Option<&'static str>,
 ) -> impl Iterator<Item = Action> {
     members.into_iter().enumerate().map(move |(which, (name, about))| {
         let keys = PANE_NUMBERS.get(which).map_or(&[][..], |keys| keys);
-        Action { group: "Show or hide", name, about, keys, first: None, which, command }
+        Action { group: "Show or hide", name, about, keys, first: None, which, command, why_not }
     })
 }
 
@@ -162,7 +163,7 @@ mod tests {
         let members = |count| (0..count).map(|_| ("name", "About."));
         let actions: Vec<_> = numbered("Problem", members(12), |_, _| None).collect();
         assert_eq!((actions[10].keys.len(), actions[11].keys.len()), (1, 0));
-        let actions: Vec<_> = panes(members(10), |_, _| None).collect();
+        let actions: Vec<_> = panes(members(10), |_, _| None, |_, _| None).collect();
         assert_eq!((actions[8].keys.len(), actions[9].keys.len()), (1, 0));
     }
 }

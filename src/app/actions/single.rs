@@ -23,7 +23,7 @@ pub const RUN: Action = Action {
 pub const SIMULATED_DEVICES: Action = Action {
     group: "Run",
     name: "Simulated devices",
-    about: "Share the grid out over four simulated devices, or leave it to one.",
+    about: "Share the grid among four simulated devices, or return to one.",
     keys: &[shift(Key::D)],
     command: |it, _| {
         let mut spec = RunSpec::clone(&it.session.spec);
@@ -319,7 +319,7 @@ fn toggled(it: &ActionContext<'_>, acceleration: Acceleration) -> Option<Command
 
 pub const ASYMPTOTIC_RATE: Action = Action {
     name: "Asymptotic rate",
-    about: "Draw the line of the factor that every cycle leaves of the error in the end, through the last point of the curve, and say how many sweeps a digit takes. By theory where a cycle is so many sweeps of Jacobi's iteration, else measured.",
+    about: "Draw the slope that the curve approaches, through its last point, and show how many sweeps a digit takes. It is known from theory where a cycle equals sweeps of Jacobi's iteration, and measured otherwise.",
     keys: &[command_shift(Key::J)],
     command: |it, _| changed_view(it, |view| view.asymptotic_rate = !view.asymptotic_rate),
     ..CLASSIC

@@ -2,7 +2,6 @@
 
 use crate::app::actions::{Action, ActionContext};
 use crate::app::state::command::Command;
-use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
 use eframe::egui::{
     self, Align, Align2, Button, Key, Layout, Modifiers, Response, ScrollArea, TextEdit, Ui,
@@ -74,7 +73,7 @@ impl Palette {
                     for (row, action) in found.into_iter().enumerate() {
                         let command = action.command(context);
                         let is_chosen = row == self.chosen;
-                        let entry = entry(ui, action, is_chosen, command.as_ref(), context.session);
+                        let entry = entry(ui, action, is_chosen, command.as_ref(), context);
                         if is_chosen && (is_moved || is_typed) {
                             entry.scroll_to_me(None);
                         }
@@ -100,10 +99,10 @@ fn entry(
     action: &Action,
     chosen: bool,
     command: Option<&Command>,
-    session: &Session,
+    context: &ActionContext<'_>,
 ) -> Response {
     let title = action.title();
-    let is_new_run = command.is_some_and(|command| command.replaces_run(session));
+    let is_new_run = command.is_some_and(|command| command.replaces_run(context.session));
     let key = action.key(ui.ctx());
     let note = if is_new_run { format!("replaces the run   {key}") } else { key };
     let button = Button::selectable(chosen, title.as_str()).shortcut_text(note);
@@ -112,7 +111,7 @@ fn entry(
         true => format!("{} Undo returns to the run as it is now.", action.about),
         false => action.about.to_owned(),
     };
-    row.on_hover_text(about).on_disabled_hover_text("Not available now.")
+    row.on_hover_text(about).on_disabled_hover_text(action.why_not(context))
 }
 
 /// The actions that match a query, the best match first.

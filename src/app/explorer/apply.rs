@@ -7,6 +7,7 @@ use crate::app::explorer::Explorer;
 use crate::app::panes::{Panes, convergence, heat_map, probes, profile};
 use crate::app::state::command::{Command, OpenSetting, TuningOrder};
 use crate::app::state::compare::{Compare, How};
+use crate::app::state::devices;
 use crate::app::state::experiments::{EXPERIMENTS, ExampleExperiment};
 use crate::app::state::pins;
 use crate::app::state::save::SavedFigure;
@@ -21,7 +22,8 @@ impl Explorer {
     /// Executes a command.
     pub fn apply(&mut self, command: Command, context: &egui::Context) {
         match command {
-            Command::Change(spec) => {
+            Command::Change(mut spec) => {
+                devices::fit(&mut spec, &self.session.spec);
                 self.undo.record(&self.session, self.report.as_deref());
                 let report = self.report.as_deref();
                 if context.input(|input| input.pointer.any_down()) {

@@ -51,9 +51,9 @@ async fn fetch(address: &str) -> Result<PathBuf, String> {
     let window = window().ok_or("the page has no window")?;
     let location = window.location();
     let base = location.href().map_err(refused)?;
-    let url = Url::new_with_base(address, &base).map_err(|_| "that is no address")?;
+    let url = Url::new_with_base(address, &base).map_err(|_| "it is not an address")?;
     if url.origin() != location.origin().map_err(refused)? {
-        return Err("it is on another server, and a page reads files of its own alone".to_owned());
+        return Err("it is on another server, and a page can read only files of its own".to_owned());
     }
     let response = JsFuture::from(window.fetch_with_str(&url.href()));
     let response: Response = response.await.map_err(refused)?.unchecked_into();

@@ -220,7 +220,7 @@ fn sliders(
                 "Points that neighbouring tiles share, an even number; each tile owns half of them. More overlap keeps stale values away from owned points, at the cost of redundant work."
             }
             Some(_) => {
-                "Levels of overlap, an even number: a block also computes the rows within half as many steps of its own in the graph of the matrix, and throws them away."
+                "Levels of overlap, an even number: a block also computes the rows within half as many steps of its own rows in the graph of the matrix, and discards them."
             }
         };
         highlighted(ui, highlight == Some(Control::Overlap), |ui| {

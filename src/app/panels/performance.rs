@@ -229,7 +229,7 @@ fn gpu(ui: &mut Ui, report: Option<&Report>) {
     if let Some(products) = products {
         figure(
             "Products",
-            "Multiplications with an addition that a cycle in the sine basis needs: products of the tiles with matrices of half of their side. Their number does not depend on k.",
+            "Multiply-adds of a cycle in the sine basis: products of the tiles with matrices of half their side. Their number does not depend on k.",
             Some(format!("{} per cycle", count(products.per_cycle))),
         );
     }
@@ -243,11 +243,11 @@ fn gpu(ui: &mut Ui, report: Option<&Report>) {
         ),
         Some(products) if products.on_tensor_cores => (
             rate.map(|rate| products.of_peak(rate)),
-            "Multiplications of the products, as a share of the peak rate of the GPU's tensor cores at its highest clock.",
+            "Multiply-adds of the products, as a share of the peak rate of the GPU's tensor cores at its highest clock.",
         ),
         Some(products) => (
             rate.map(|rate| products.of_peak(rate)),
-            "Multiplications of the products, as a share of the GPU's peak arithmetic rate at its highest clock.",
+            "Multiply-adds of the products, as a share of the GPU's peak arithmetic rate at its highest clock.",
         ),
     };
     row(ui, "% of peak", about, |ui| {

@@ -20,10 +20,9 @@ const MOST_CYCLES: usize = 1_000_000;
 pub(super) fn ui(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control>) -> bool {
     let Some(before) = spec.method.simulate_devices else { return false };
     let most = devices::most(spec);
-    // Larger tiles leave fewer rows to share.
-    let mut count = before.min(most);
+    let mut count = before;
     let about = format!(
-        "Simulated devices that share the rows of tiles, on the CPU: at most {} here. Where they exchange after every cycle, the results are those of one.",
+        "Simulated devices that share the rows of tiles: at most {} here. Where they exchange after every cycle, the results are those of one.",
         counted(most as u64, "device")
     );
     highlighted(ui, highlight == Some(Control::Devices), |ui| {
@@ -44,7 +43,7 @@ pub(super) fn ui(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control>) ->
     if count < 2 {
         return false;
     }
-    let about = "Cycles from one exchange to the next. In between, what a device reads of the others is frozen, as the halo of a tile is for its subiterations.";
+    let about = "Cycles from one exchange to the next. In between, what a device reads from the others is frozen, as the halo of a tile is for its subiterations.";
     let before = spec
         .method
         .exchange_every

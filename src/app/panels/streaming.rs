@@ -5,7 +5,7 @@ use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::row;
 use crate::grid::ByteCount;
 use crate::lesson::Control;
-use crate::run::RunSpec;
+use crate::run::{Backend, RunSpec};
 use crate::solver::{Height, MOST_HEIGHT};
 use eframe::egui::Ui;
 use std::ops::RangeInclusive;
@@ -16,8 +16,9 @@ const HEIGHTS: RangeInclusive<usize> = 1..=128;
 /// The budget is shown in this many bytes …
 const UNIT: u64 = 1000;
 
-/// … and the slider goes from a few rows to a large cache.
+/// … and the slider goes from a few rows to a large cache, or, on a GPU, to most of its memory.
 const BUDGETS: RangeInclusive<usize> = 1..=256_000;
+const BUDGETS_ON_GPU: RangeInclusive<usize> = 1..=64_000_000;
 
 /// The sliders, of which a lesson highlights one, and whether one of them was just grabbed.
 pub(super) fn sliders(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control>) -> bool {
@@ -43,9 +44,10 @@ pub(super) fn sliders(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control
         "Fast memory for a slab or the moving window: two iterates and the right-hand side, in kB.";
     let bytes = method.memory().bytes();
     let mut memory = (bytes / UNIT) as usize;
+    let budgets = if method.backend == Backend::Cuda { BUDGETS_ON_GPU } else { BUDGETS };
     row(ui, "Memory, kB", about, |ui| {
         let limit = (u64::MAX / UNIT) as usize;
-        is_grabbed |= stepped(ui, "Memory", about, &mut memory, BUDGETS, limit, two_digits);
+        is_grabbed |= stepped(ui, "Memory", about, &mut memory, budgets, limit, two_digits);
     });
     if memory as u64 != bytes / UNIT {
         method.memory = Some(ByteCount::new(memory as u64 * UNIT));

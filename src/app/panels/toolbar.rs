@@ -28,8 +28,8 @@ const NARROW: f32 = 1220.0;
 /// From this width on, in points, the toolbar has room for all of its words.
 const ROOMY: f32 = 1360.0;
 
-/// How soon the window looks again how far a file is read.
-const LOOK_AGAIN: Duration = Duration::from_millis(150);
+/// How often the window checks how far a file has been read.
+const READ_CHECK: Duration = Duration::from_millis(150);
 
 /// What the toolbar shows of the run.
 #[derive(Clone, Copy)]
@@ -297,7 +297,7 @@ fn status(ui: &mut Ui, session: &Session, run: RunStatus<'_>) {
     let is_matrix = session.spec.problem.matrix.is_some();
     if is_matrix && report.is_none_or(|report| report.epoch != session.epoch) {
         // The worker does not call while it reads a file.
-        ui.ctx().request_repaint_after(LOOK_AGAIN);
+        ui.ctx().request_repaint_after(READ_CHECK);
         if let Some(part) = reading {
             let text = format!("reading {:.0} %", 100.0 * part);
             ui.add(Label::new(text).truncate()).on_hover_text("The matrix is being read.");

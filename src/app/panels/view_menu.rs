@@ -7,7 +7,6 @@ use crate::app::state::drag::HoldAt;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::explained;
 use crate::app::widgets::theme;
-use crate::grid::Need;
 use eframe::egui::{self, Ui};
 
 /// Draws the View menu.
@@ -39,12 +38,9 @@ pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Comm
     button.on_hover_text("Show or hide panes, and change the appearance of the window.");
 }
 
-/// A checkbox for each pane that this grid or matrix can have, in two columns: one would be higher than small windows.
+/// A checkbox for each pane that a run like this one can have, in two columns: one would be higher than small windows.
 fn offered_panes(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Command>) {
-    let offered = list::ALL
-        .iter()
-        .filter(|pane| pane.need() == Need::Nothing || pane.why_empty(session).is_none());
-    let offered: Vec<_> = offered.collect();
+    let offered: Vec<_> = list::ALL.iter().filter(|pane| pane.is_offered(session)).collect();
     let rows = offered.len().div_ceil(2);
     egui::Grid::new("panes").num_columns(2).show(ui, |ui| {
         for row in 0..rows {

@@ -6,7 +6,7 @@ use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::{Against, ViewSettings};
-use crate::app::widgets::labels::{explained, labelled, named};
+use crate::app::widgets::labels::{capitalized, explained, labelled, named};
 use crate::app::widgets::{plot, theme};
 use crate::picture::{
     CLASSIC_NAME, FigureKind, Norm, Over, Plot, PlotAxis, Series, THIS_RUN, acceleration_series,
@@ -190,11 +190,6 @@ fn more_references(ui: &mut Ui, view: &mut ViewSettings) {
 /// The key of an action, for a tooltip that says more than the action's own.
 fn key_of(action: actions::Action, ui: &Ui) -> String {
     format!("({})", action.key(ui.ctx()))
-}
-
-fn capitalized(label: &str) -> String {
-    let mut letters = label.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Why chosen reference curves are not shown; a sentence each.

@@ -76,13 +76,13 @@ fn ui(ui: &mut Ui, report: &Report) {
             return;
         }
         None => {
-            ui.label(RichText::new("Being measured …").weak());
+            ui.label(RichText::new("Measuring …").weak());
             return;
         }
     };
     let mut title = plan.as_ref().map_or_else(String::new, |plan| method_title(&plan.spec));
     if report.plan.damping().is_none() {
-        title = format!("Being measured … before: {title}");
+        title = format!("Measuring … Shown: {title}");
     }
     ui.add(Label::new(RichText::new(title).small()).truncate());
     let plot = damping_plot(damping, report.plan.problem.shape.dim(), theme::of_figures(ui));

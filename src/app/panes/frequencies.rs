@@ -38,7 +38,7 @@ impl PaneType for FrequenciesPane {
     }
 
     fn about(&self) -> &'static str {
-        "The sine transform of the field: how large each mode in it is, from smooth waves at the upper left to zigzags at the lower right; in 1D a curve, in 3D a slice of all modes, which the slice of the map chooses."
+        "The sine transform of the field: how much each mode contributes, from smooth waves at the upper left to zigzags at the lower right. In 1D it is a curve, in 3D the slice of modes that the slice of the map chooses."
     }
 
     fn slot(&self) -> Slot {

@@ -22,7 +22,7 @@ impl PaneType for HeightPane {
     }
 
     fn about(&self) -> &'static str {
-        "What a point update of a pyramid costs at every height, by the paper's model and by the corrected ones, with its parts: moving values and computing."
+        FigureKind::HEIGHT.about()
     }
 
     fn slot(&self) -> Slot {
@@ -39,6 +39,10 @@ impl PaneType for HeightPane {
 
     fn why_empty(&self, session: &Session) -> Option<&'static str> {
         why_no_planes(session)
+    }
+
+    fn is_offered(&self, session: &Session) -> bool {
+        session.spec.method.name.is_streaming()
     }
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {

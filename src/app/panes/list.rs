@@ -1,6 +1,6 @@
 //! The list of panes.
 
-use crate::app::actions::{self, Action};
+use crate::app::actions::{self, Action, ActionContext};
 use crate::app::panes::convergence::ConvergencePane;
 use crate::app::panes::damping_by_mode::DampingByModePane;
 use crate::app::panes::distance::DistancePane;
@@ -71,13 +71,16 @@ pub fn hidden_at_first() -> impl Iterator<Item = PaneId> {
     ALL.iter().filter(|pane| !pane.is_shown_at_first()).map(|pane| pane.id())
 }
 
-/// An action for each pane, which shows or hides it.
+/// An action for each pane, which shows or hides it. What runs like this one do not have is not shown.
 pub fn actions() -> impl Iterator<Item = Action> {
     let members = ALL.iter().map(|pane| (pane.title(), pane.about()));
-    actions::panes(members, |context, which| {
-        let id = ALL.get(which)?.id();
-        Some(Command::ShowPane(id, context.hidden.contains(&id)))
-    })
+    let command = |context: &ActionContext<'_>, which: usize| {
+        let pane = ALL.get(which)?;
+        let is_hidden = context.hidden.contains(&pane.id());
+        let can_change = !is_hidden || pane.is_offered(context.session);
+        can_change.then(|| Command::ShowPane(pane.id(), is_hidden))
+    };
+    actions::panes(members, command, |context, which| ALL.get(which)?.why_empty(context.session))
 }
 
 #[cfg(test)]

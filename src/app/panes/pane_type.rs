@@ -71,6 +71,11 @@ pub trait PaneType: Sync {
         None
     }
 
+    /// Whether runs like this one have it; menus offer no others.
+    fn is_offered(&self, session: &Session) -> bool {
+        self.need() == Need::Nothing || self.why_empty(session).is_none()
+    }
+
     /// Draws it; changes are returned as commands.
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>);
 }

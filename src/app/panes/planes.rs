@@ -20,7 +20,7 @@ impl PaneType for PlanesPane {
     }
 
     fn about(&self) -> &'static str {
-        "Which planes each slab of a pyramid, or chunk of the wavefront, updates in each sweep of a pass; what is computed twice is hatched."
+        FigureKind::PLANES.about()
     }
 
     fn slot(&self) -> Slot {
@@ -39,6 +39,10 @@ impl PaneType for PlanesPane {
         why_no_planes(session)
     }
 
+    fn is_offered(&self, session: &Session) -> bool {
+        session.spec.method.name.is_streaming()
+    }
+
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
         let Some(plan) = context.report.map(|report| &report.plan) else { return };
         let Some(planes) = planes_plot(plan, theme::of_figures(ui)) else { return };
@@ -52,6 +56,5 @@ impl PaneType for PlanesPane {
 /// Why a pane of planes is empty with another method.
 pub(super) fn why_no_planes(session: &Session) -> Option<&'static str> {
     let streams = session.spec.method.name.is_streaming();
-    (!streams)
-        .then_some("No planes visit fast memory: that is what methods Pyramid and Wavefront do.")
+    (!streams).then_some("Only methods Pyramid and Wavefront stream planes through fast memory.")
 }

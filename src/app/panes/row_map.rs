@@ -13,7 +13,7 @@ use crate::picture::{
 use crate::run::{NO_ROW, ObservationRequest, Plan, ProblemKind, Report, RowLayout, RowMap};
 use eframe::egui::{Color32, Label, Rect, Stroke, Ui, UiBuilder, pos2, vec2};
 
-/// The most cells across and down that are asked for.
+/// The most cells across and down that are requested.
 const MOST: usize = 640;
 
 /// Height of the text under the picture.
@@ -116,10 +116,9 @@ fn ui(
         Some(_) => "No row lies here.".to_owned(),
         None => {
             let about = match map.layout {
-                RowLayout::Folded(columns) => format!(
-                    "rows in the order of the blocks, {} to a line",
-                    grouped(columns as u64)
-                ),
+                RowLayout::Folded(columns) => {
+                    format!("rows in the order of the blocks, {} per line", grouped(columns as u64))
+                }
                 RowLayout::Grid(_) => "rows at their nodes".to_owned(),
                 RowLayout::Points(_) => "rows by their coordinates".to_owned(),
             };

@@ -1,4 +1,4 @@
-//! What the run takes, stage by stage, and what a faster processing would make of it.
+//! How long each stage of the run takes, and what faster processing would change.
 
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::pane_id::PaneId;
@@ -24,7 +24,7 @@ impl PaneType for TimesPane {
     }
 
     fn about(&self) -> &'static str {
-        "What the run takes to read, order, reorganise and upload its matrix and to make its cycles, and Amdahl's law for a faster processing."
+        "The time to read, order, reorganise and upload the matrix and to make the cycles, and what faster processing would change by Amdahl's law."
     }
 
     fn slot(&self) -> Slot {

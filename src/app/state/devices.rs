@@ -26,6 +26,20 @@ pub fn begin(spec: &mut RunSpec) {
     spec.method.simulate_devices = Some(FIRST.min(most(spec)));
 }
 
+/// Keeps as many devices as can share the grid, where a setting other than their number was changed from what it was
+/// `before`: larger tiles leave fewer rows to share, and some problems none.
+pub fn fit(spec: &mut RunSpec, before: &RunSpec) {
+    let Some(count) = spec.method.simulate_devices else { return };
+    if before.method.simulate_devices != Some(count) {
+        return;
+    }
+    if spec.problem != before.problem && spec.why_no_devices().is_some() {
+        leave(&mut spec.method);
+    } else {
+        spec.method.simulate_devices = Some(count.min(most(spec)));
+    }
+}
+
 /// Leaves the whole grid to one device.
 pub fn leave(method: &mut MethodSpec) {
     (method.simulate_devices, method.exchange_every, method.link) = (None, None, None);
@@ -60,5 +74,25 @@ mod tests {
             leave(&mut spec.method);
             assert_eq!(spec, own);
         }
+    }
+
+    #[test]
+    fn other_settings_leave_as_many_devices_as_can_share_the_grid() {
+        let mut before = RunSpec::default();
+        before.method.simulate_devices = Some(4);
+        let fitted = |change: &dyn Fn(&mut RunSpec)| {
+            let mut spec = before.clone();
+            change(&mut spec);
+            fit(&mut spec, &before);
+            spec.method.simulate_devices
+        };
+        assert_eq!(fitted(&|spec| spec.method.overlap = vec![2]), Some(4));
+        assert_eq!(fitted(&|spec| spec.method.tile = vec![128]), Some(2));
+        assert_eq!(fitted(&|spec| spec.problem.shape = vec![256, 96]), Some(3));
+        assert_eq!(fitted(&|spec| spec.problem.shape = vec![256]), None);
+        // A number that was typed is refused with a message.
+        assert_eq!(fitted(&|spec| spec.method.simulate_devices = Some(99)), Some(99));
+        // So are tiles in an order.
+        assert_eq!(fitted(&|spec| spec.method.wave = Some(16)), Some(4));
     }
 }

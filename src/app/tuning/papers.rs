@@ -239,7 +239,7 @@ fn matrices(ui: &mut Ui) {
     for GpuSpeedups { gpus, normal, reorganised } in flagg::TABLES {
         let of = |name: &str, speedups: Speedups| {
             format!(
-                "{name} {:.2} × in total, {:.2} × of processing",
+                "{name} {:.2} × in total, {:.2} × in processing",
                 speedups.total, speedups.processing
             )
         };
@@ -256,7 +256,7 @@ fn matrices(ui: &mut Ui) {
     let theme = theme::of_figures(ui);
     let mut chart = amdahl_chart([1.0 - share, share], speedup, added, unit, theme);
     chart.notes = format!(
-        "In units of the CPU's time; one GPU adds {added:.2} of set-up. At 3.30 × the total is the paper's 1.55 ×, at 6.72 × its 1.78 ×. {}",
+        "In units of the CPU's time; one GPU adds {added:.2} of set-up. With processing 3.30 × as fast, the total is the paper's 1.55 ×; with 6.72 ×, its 1.78 ×. {}",
         chart.notes
     );
     bars::stacked(ui, &chart);

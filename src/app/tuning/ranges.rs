@@ -75,7 +75,7 @@ impl Ranges {
             };
             field(ui, "Overlap", &format!("{about} {list}."), &mut lists.overlap);
             let about = match is_matrix {
-                true => "Rows of a block; square numbers in the order of tiles.",
+                true => "Rows of a block; with ordering tiles, square numbers.",
                 false => "Points of a tile along each axis; 32x16 for separate x and y.",
             };
             field(ui, "Tile", &format!("{about} {list}."), &mut lists.tile);

@@ -29,6 +29,17 @@ pub fn cycles_per_second(rate: f64) -> String {
     format!("{text} cycle{plural}/s")
 }
 
+/// A label with a capital letter at its beginning.
+pub fn capitalized(label: &str) -> String {
+    let mut letters = label.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A message, which says what is wrong in part of a sentence, as a sentence of its own.
+pub fn sentence(message: &impl ToString) -> String {
+    format!("{}.", capitalized(&message.to_string()))
+}
+
 /// A tooltip of an entry of a menu. It lies beside the menu, where it covers no other entry.
 pub fn explained(entry: egui::Response, text: impl Into<String>) -> egui::Response {
     let text = text.into();

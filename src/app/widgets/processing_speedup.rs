@@ -14,7 +14,7 @@ pub fn ui(ui: &mut Ui, id: Id) -> f64 {
     ui.horizontal(|ui| {
         ui.label("Processing");
         let slider = Slider::new(&mut speedup, SPEEDUPS).logarithmic(true).suffix("×");
-        let about = "Drag how many times as fast processing becomes.";
+        let about = "How many times as fast processing becomes.";
         named(ui.add(slider), "Processing speedup").on_hover_text(about);
     });
     ui.data_mut(|data| data.insert_temp(id, speedup));

@@ -7,7 +7,7 @@ use super::super::values::{self, Axes};
 use super::frames;
 use super::machine::Machine;
 use super::measure::{self, Row, row};
-use super::output::{Output, backends, check_threads};
+use super::output::{BackendArgs, Output};
 use super::record::Record;
 use crate::cli::gpu_notes::print_gpu_notes;
 use crate::grid::Precision;
@@ -83,23 +83,12 @@ pub(super) struct Kernels {
         help_heading = "Measurement"
     )]
     precision: Precision,
-    /// Back ends, comma-separated [default: cuda,cpu with a GPU, otherwise cpu]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Measurement")]
-    backend: Vec<Backend>,
-    /// CPU threads; 0 for one per core
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "0",
-        hide_default_value = true,
-        help_heading = "Measurement",
-        value_parser = values::whole::<usize>
-    )]
-    threads: usize,
+    #[command(flatten)]
+    on: BackendArgs,
     /// GPUs, by their numbers in `tilescope devices`: one, several with commas, which share the grid, or `all` [default: 0]
     #[arg(long, value_name = "N,…", help_heading = "Measurement", value_parser = values::gpus)]
     devices: Option<values::Gpus>,
-    /// How values get from one of several GPUs to another
+    /// Path by which GPUs that share a grid exchange values
     #[arg(long, value_name = "PATH", default_value = "auto", help_heading = "Measurement")]
     exchange: ExchangePath,
 
@@ -136,7 +125,7 @@ pub(super) struct Kernels {
         default_value = "6",
         requires = "frames",
         help_heading = "Measurement",
-        value_parser = clap::value_parser!(u32).range(1..=3600)
+        value_parser = values::count::<1, 3600>
     )]
     seconds: u32,
 
@@ -154,7 +143,7 @@ impl Kernels {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         self.output.check(&[])?;
         self.check_options()?;
-        let backends = backends(&self.backend)?;
+        let backends = self.on.backends()?;
         let mut planner = Planner::default();
         let specs = backends.iter().flat_map(|&backend| self.specs(backend, backends.len() > 1));
         // Invalid settings are refused before the first measurement; those that are not for their kernel are
@@ -207,7 +196,6 @@ impl Kernels {
 
     /// Refuses options that change nothing of what is measured.
     fn check_options(&self) -> Result<(), UsageError> {
-        check_threads(self.threads, &self.backend)?;
         let classic = Kernel::compared(MethodName::Classic);
         let has_tiles = self.lists.kernel(&[Kernel::AUTO]).iter().any(|it| !classic.contains(it));
         match self.lists.given().filter(|_| !has_tiles) {
@@ -303,7 +291,7 @@ impl Kernels {
             method: MethodSpec {
                 precision: self.precision,
                 backend,
-                threads: self.threads,
+                threads: self.on.threads,
                 devices: self.gpus(),
                 exchange: self.exchange,
                 ..method

@@ -5,7 +5,7 @@ use super::super::progress::Progress;
 use super::super::values;
 use super::machine::Machine;
 use super::measure::{self, Row, Timing, row};
-use super::output::{Formats, Output, backends, check_threads};
+use super::output::{BackendArgs, Formats, Output};
 use super::table::{Table, csv, known, percent};
 use crate::cli::gpu_notes::print_gpu_notes;
 use crate::grid::Precision;
@@ -87,19 +87,8 @@ pub(super) struct Matrices {
     /// Floating-point precision
     #[arg(long, default_value = "f64", help_heading = "Method")]
     precision: Precision,
-    /// Back ends, comma-separated [default: cuda,cpu with a GPU, otherwise cpu]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Measurement")]
-    backend: Vec<Backend>,
-    /// CPU threads; 0 for one per core
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "0",
-        hide_default_value = true,
-        help_heading = "Measurement",
-        value_parser = values::whole::<usize>
-    )]
-    threads: usize,
+    #[command(flatten)]
+    on: BackendArgs,
     /// Samples per median
     #[arg(
         long,
@@ -135,12 +124,11 @@ impl Matrices {
         let large = self.large.iter().map(|path| ("--large", path.as_path()));
         let inputs = [("--matrix", self.matrix.as_path())].into_iter().chain(large);
         self.output.check(&inputs.collect::<Vec<_>>())?;
-        check_threads(self.threads, &self.backend)?;
-        if self.large.is_some() && self.backend == [Backend::Cpu] {
+        if self.large.is_some() && self.on.backend == [Backend::Cpu] {
             let why = "--large has no effect with backend cpu; its bandwidth is measured on a GPU";
             return Err(UsageError(why.to_owned()).into());
         }
-        let backends = backends(&self.backend)?;
+        let backends = self.on.backends()?;
         let mut planner = Planner::default();
         // All of them before the first is measured.
         let mut plans = Vec::new();
@@ -240,7 +228,7 @@ impl Matrices {
                 overlap: vec![self.overlap],
                 precision: self.precision,
                 backend,
-                threads: self.threads,
+                threads: self.on.threads,
                 kernel,
                 ..MethodSpec::default()
             };

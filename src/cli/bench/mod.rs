@@ -40,7 +40,7 @@ impl Bench {
     /// Measures, prints the tables and saves them.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let Some(benchmark) = &self.benchmark else {
-            let why = "bench needs a benchmark: kernels, matrices or paper";
+            let why = "bench needs a benchmark: kernels, matrices, paper or streaming";
             return Err(UsageError(why.to_owned()).into());
         };
         // Nothing measured is kept of a part, so the process ends in the middle of work.

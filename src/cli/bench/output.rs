@@ -2,6 +2,7 @@
 
 use super::super::console::{UsageError, print, print_note};
 use super::super::outputs;
+use super::super::values;
 use crate::files;
 use crate::run::Backend;
 use crate::solver::{SolverError, cuda};
@@ -57,13 +58,39 @@ impl Output {
     }
 }
 
-/// Refuses threads of the CPU where only GPUs are measured.
-pub(super) fn check_threads(threads: usize, requested: &[Backend]) -> Result<(), UsageError> {
-    let is_gpu_only = !requested.is_empty() && requested.iter().all(|it| *it == Backend::Cuda);
-    if threads == 0 || !is_gpu_only {
-        return Ok(());
+/// The back ends that kernels are compared on.
+#[derive(Args, Debug)]
+pub(super) struct BackendArgs {
+    /// Back ends, comma-separated [default: cuda,cpu with a GPU, otherwise cpu]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Measurement")]
+    pub backend: Vec<Backend>,
+    /// CPU threads; 0 for one per core
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "0",
+        hide_default_value = true,
+        help_heading = "Measurement",
+        value_parser = values::whole::<usize>,
+        allow_negative_numbers = true
+    )]
+    pub threads: usize,
+}
+
+impl BackendArgs {
+    /// The back ends to measure.
+    ///
+    /// # Errors
+    /// [`UsageError`] for threads of the CPU where only GPUs are measured, [`SolverError`] for a GPU that is not there.
+    pub fn backends(&self) -> anyhow::Result<Vec<Backend>> {
+        let requested = &self.backend;
+        let is_gpu_only = !requested.is_empty() && requested.iter().all(|it| *it == Backend::Cuda);
+        if self.threads != 0 && is_gpu_only {
+            let why = "--threads has no effect with backend cuda; it is for backend cpu";
+            return Err(UsageError(why.to_owned()).into());
+        }
+        Ok(backends(requested)?)
     }
-    Err(UsageError("--threads has no effect with backend cuda; it is for backend cpu".to_owned()))
 }
 
 /// The back ends to measure: `requested`; if that is empty or `auto`, the GPU and the CPU, or the CPU alone

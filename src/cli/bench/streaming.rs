@@ -1,7 +1,7 @@
 //! `tilescope bench streaming`: pyramids and the wavefront within budgets of fast memory, beside sweeps of the whole
 //! grid in it.
 
-use super::super::console::print_note;
+use super::super::console::{FAILED, UsageError, print_note};
 use super::super::progress::Progress;
 use super::super::values::{self, Axes};
 use super::machine::Machine;
@@ -49,7 +49,7 @@ pub(super) struct StreamingBench {
     /// Floating-point precision
     #[arg(long, default_value = "f64", help_heading = "Method")]
     precision: Precision,
-    /// Methods, comma-separated
+    /// Methods, comma-separated: wavefront, pyramid
     #[arg(
         long,
         value_name = "LIST",
@@ -86,7 +86,7 @@ pub(super) struct StreamingBench {
         help_heading = "Method"
     )]
     slabs: Vec<Slabs>,
-    /// Where it runs
+    /// Back end, the same for all settings; auto is the GPU if it has room for any of them
     #[arg(long, default_value = "auto", help_heading = "Measurement")]
     backend: Backend,
     /// Passes per median
@@ -95,7 +95,8 @@ pub(super) struct StreamingBench {
         value_name = "N",
         default_value = "3",
         help_heading = "Measurement",
-        value_parser = clap::value_parser!(u32).range(1..=1000)
+        value_parser = values::count::<1, 1000>,
+        allow_negative_numbers = true
     )]
     repeats: u32,
 
@@ -107,25 +108,10 @@ impl StreamingBench {
     /// Times every setting, prints the table and saves it.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         self.output.check(&[])?;
+        self.check_methods()?;
         let mut planner = Planner::default();
-        let in_memory = planner
-            .plan(&self.spec(MethodSpec { name: MethodName::Classic, ..MethodSpec::default() }))?;
-        // Settings that do not go together are left out, unless there are no others.
-        let mut plans = Vec::new();
-        let mut refused = None;
-        for method in self.methods() {
-            match planner.plan(&self.spec(method)) {
-                Ok(plan) => plans.push(plan),
-                Err(error) => {
-                    print_note(&error.to_string());
-                    refused = Some(error);
-                }
-            }
-        }
-        let Some(first) = plans.first() else {
-            return refused.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()));
-        };
-        print_gpu_notes(first);
+        let plans = self.plans(&mut planner)?;
+        let first = &plans[0];
         let opened = measure::open(first)?;
         let link = match &first.place {
             Place::Cuda { devices, .. } => devices.first().map(cuda::link_speed).transpose()?,
@@ -133,66 +119,107 @@ impl StreamingBench {
         };
         let mut progress = Progress::start();
         progress.show(|| "the whole grid in memory".to_owned());
-        let sweep_seconds = match self.in_memory(&in_memory) {
-            Ok(seconds) => Some(seconds),
-            Err(error @ (SolverError::DeviceMemory { .. } | SolverError::Memory(_))) => {
-                print_note(&error.to_string());
-                None
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let points = first.problem.shape.points();
-        let mut lines = Vec::new();
-        let mut solver: Option<Box<dyn Solver>> = None;
-        for (number, plan) in plans.iter().enumerate() {
-            let Method::Streaming(streaming) = plan.method else { continue };
-            let name = streaming.method().name();
-            progress.show(|| format!("{} of {}: {name}", number + 1, plans.len()));
-            // The arrays on this machine stay, where that is possible.
-            let is_set = match &mut solver {
-                Some(solver) => solver.set_streaming(streaming)?,
-                None => false,
-            };
-            if !is_set {
-                solver = None;
-            }
-            let solver = match &mut solver {
-                Some(solver) => solver,
-                none => none.insert(solver::set_up(
-                    &plan.problem,
-                    plan.method.clone(),
-                    plan.precision,
-                    &plan.place,
-                )?),
-            };
-            let pass = self.pass(&mut **solver)?;
-            let on_gpu = matches!(plan.place, Place::Cuda { .. });
-            let Some(traffic) = solver.traffic() else { continue };
-            let value = link.map(|link| ValueSeconds::of(link, self.precision));
-            let update = sweep_seconds.map(|seconds| seconds.median / points as f64);
-            let models = value
-                .zip(update)
-                .and_then(|(value, update)| Models::of(&streaming, on_gpu, value, update, points));
-            lines.push(Line::of(plan, &streaming, on_gpu, pass, traffic, sweep_seconds, models));
-        }
+        let classic = MethodSpec { name: MethodName::Classic, ..MethodSpec::default() };
+        let in_memory = planner.plan(&self.spec(classic, first.backend()))?;
+        let sweep = fitting(self.in_memory(&in_memory))?;
+        let lines = self.lines(&plans, link, sweep, &mut progress)?;
         drop(progress);
+        if lines.is_empty() {
+            // Notes have said why.
+            return Ok(ExitCode::from(FAILED));
+        }
         self.output.publish(&Record {
             title: first.problem.shape.to_string(),
             precision: self.precision.name(),
             repeats: self.repeats,
             link: link.map(|LinkSpeed { up, down, both }| [up, down, both]),
-            sweep_seconds,
+            sweep_seconds: sweep,
             machine: Machine::here(opened),
             lines,
         })?;
         Ok(ExitCode::SUCCESS)
     }
 
+    /// Refuses methods that do not stream.
+    fn check_methods(&self) -> Result<(), UsageError> {
+        match self.method.iter().find(|name| !name.is_streaming()) {
+            Some(name) => Err(UsageError(format!(
+                "--method is {}; it must be pyramid, wavefront or both",
+                name.name()
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// The settings that can run, at least one and all on the same back end. Those that do not go together are left out
+    /// with a note.
+    ///
+    /// # Errors
+    /// Why the last setting cannot run, if none can.
+    fn plans(&self, planner: &mut Planner) -> anyhow::Result<Vec<Plan>> {
+        let methods = self.methods();
+        let mut backend = self.backend;
+        if backend == Backend::Auto {
+            let plans = methods
+                .iter()
+                .filter_map(|method| planner.plan(&self.spec(method.clone(), Backend::Auto)).ok());
+            let plans: Vec<_> = plans.collect();
+            let on_gpu = plans.iter().find(|plan| plan.backend() == Backend::Cuda);
+            if let Some(plan) = on_gpu.or(plans.first()) {
+                print_gpu_notes(plan);
+                backend = plan.backend();
+            }
+        }
+        let (mut plans, mut refused) = (Vec::new(), Vec::new());
+        for method in methods {
+            match planner.plan(&self.spec(method, backend)) {
+                Ok(plan) => plans.push(plan),
+                Err(error) => refused.push(error),
+            }
+        }
+        let last = if plans.is_empty() { refused.pop() } else { None };
+        refused.iter().for_each(|error| print_note(&error.to_string()));
+        last.map_or(Ok(plans), |error| Err(error.into()))
+    }
+
+    /// Times passes of every plan. A window that does not fit is left out with a note.
+    fn lines(
+        &self,
+        plans: &[Plan],
+        link: Option<LinkSpeed>,
+        sweep: Option<Timing>,
+        progress: &mut Progress,
+    ) -> Result<Vec<Line>, SolverError> {
+        let mut lines = Vec::new();
+        let mut solver = None;
+        for (number, plan) in plans.iter().enumerate() {
+            let Method::Streaming(streaming) = plan.method else { continue };
+            let name = streaming.method().name();
+            progress.show(|| format!("{} of {}: {name}", number + 1, plans.len()));
+            let Some(mut own) = fitting(prepared(solver.take(), plan, streaming))? else {
+                continue;
+            };
+            let pass = self.pass(&mut *own)?;
+            let traffic = own.traffic();
+            solver = Some(own);
+            let Some(traffic) = traffic else { continue };
+            let points = plan.problem.shape.points();
+            let on_gpu = matches!(plan.place, Place::Cuda { .. });
+            let value = link.map(|link| ValueSeconds::of(link, self.precision));
+            let update = sweep.map(|sweep| sweep.median / points as f64);
+            let models = value
+                .zip(update)
+                .and_then(|(value, update)| Models::of(&streaming, on_gpu, value, update, points));
+            lines.push(Line::of(plan, &streaming, on_gpu, pass, traffic, sweep, models));
+        }
+        Ok(lines)
+    }
+
     /// The settings in the order of the table.
     fn methods(&self) -> Vec<MethodSpec> {
         let mut methods = Vec::new();
         for &memory in &self.memory {
-            for &name in self.method.iter().filter(|name| name.is_streaming()) {
+            for &name in &self.method {
                 let is_pyramid = name == MethodName::Pyramid;
                 let memory = Some(memory);
                 let of = |height, slabs| MethodSpec {
@@ -214,9 +241,9 @@ impl StreamingBench {
         methods
     }
 
-    fn spec(&self, method: MethodSpec) -> RunSpec {
+    fn spec(&self, method: MethodSpec, backend: Backend) -> RunSpec {
         let Axes(shape) = &self.shape;
-        let (precision, backend) = (self.precision, self.backend);
+        let precision = self.precision;
         RunSpec {
             problem: ProblemSpec { shape: shape.clone(), ..ProblemSpec::default() },
             method: MethodSpec { precision, backend, ..method },
@@ -243,6 +270,35 @@ impl StreamingBench {
             }
         }
         Ok(Timing::of(samples))
+    }
+}
+
+/// A solver of a plan: one that is there, whose arrays on this machine stay where that is possible, or a new one.
+fn prepared(
+    solver: Option<Box<dyn Solver>>,
+    plan: &Plan,
+    streaming: Streaming,
+) -> Result<Box<dyn Solver>, SolverError> {
+    if let Some(mut solver) = solver
+        && solver.set_streaming(streaming)?
+    {
+        return Ok(solver);
+    }
+    solver::set_up(&plan.problem, plan.method.clone(), plan.precision, &plan.place)
+}
+
+/// What was made, or `None` with a note where it does not fit into memory.
+///
+/// # Errors
+/// Any other error.
+fn fitting<T>(made: Result<T, SolverError>) -> Result<Option<T>, SolverError> {
+    match made {
+        Ok(made) => Ok(Some(made)),
+        Err(error @ (SolverError::DeviceMemory { .. } | SolverError::Memory(_))) => {
+            print_note(&error.to_string());
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -409,11 +465,11 @@ impl Record {
             "redundant work",
             "model s",
             "paper's s",
-            "off by",
+            "prediction error",
         ];
         let mut lines = vec![heads.map(str::to_owned).to_vec()];
         for line in &self.lines {
-            let of_model = |models: Models| line.pass_seconds.median / models.corrected - 1.0;
+            let error = |models: Models| models.corrected / line.pass_seconds.median - 1.0;
             lines.push(vec![
                 line.method.to_owned(),
                 line.backend.to_owned(),
@@ -430,7 +486,7 @@ impl Record {
                 format!("{:.2}", line.redundancy),
                 known(line.models, |models| digits(models.corrected)),
                 known(line.models, |models| digits(models.paper)),
-                known(line.models, |models| format!("{:+.1} %", 100.0 * of_model(models))),
+                known(line.models, |models| format!("{:+.1} %", 100.0 * error(models))),
             ]);
         }
         Table::of(lines)
@@ -486,7 +542,7 @@ impl Formats for Record {
         _ = write!(text, "`{}`\n\n{}\n\n", self.machine.command, self.probes());
         _ = write!(
             text,
-            "{}\nPasses of n sweeps, medians of {}; ± is half the range. Values are those moved up and down per update that is needed, and redundant work is updates made over those, as counted. Models of a pyramid have the measured times of an update in memory and of moving a value; off by compares the measured pass with the corrected one (of one slab, or of two in flight).\n",
+            "{}\nPasses of n sweeps, medians of {}; ± is half the range. Values are those moved up and down per update that is needed, and redundant work is updates made over those, as counted. Models of a pyramid are given the measured times of an update in memory and of moving a value; the prediction error is that of the corrected model (of one slab, or of two in flight) over the measured pass.\n",
             self.table().markdown(),
             self.repeats
         );

@@ -1,12 +1,13 @@
 //! Values side by side, with fused multiply-adds for targets that have none.
 //!
-//! A sum and a product of two f64 leave errors that are f64 themselves (Møller and Knuth; Dekker). Their sum tells how
-//! `a · b + c` is rounded, except where it lies exactly between two values, or where digits are lost below the
-//! smallest of them. Such values, all that are small, and what is not finite, are *in doubt*: whoever wants the bits of a
-//! fused multiply-add computes these anew, unless all that they come from is 0. Of several fused
-//! multiply-adds, each of which is added to the next, only the last result is asked whether it is small: digits that were
-//! lost in those before count in nothing larger, except in a tie. For f32 no value is in doubt: its products are exact in f64, and a sum that is rounded to odd
-//! can be rounded again (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
+//! A sum and a product of two f64 leave errors that are f64 themselves (Møller and Knuth; Dekker). The sum of these
+//! errors decides how `a · b + c` is rounded, except where it lies exactly between two values, or where digits are lost
+//! below the smallest of them. Such values, all that are small, and what is not finite, are *in doubt*: whoever wants
+//! the bits of a fused multiply-add computes these anew, unless all that they come from is 0. Of several fused
+//! multiply-adds, each of which is added to the next, only the last result is checked for being small: digits that were
+//! lost in those before count in nothing larger, except in a tie. For f32 no value is in doubt: its products are exact
+//! in f64, and a sum that is rounded to odd can be rounded again (Boldo and Melquiond, "Emulation of a FMA and
+//! correctly rounded sums", 2008).
 
 mod doubles;
 #[cfg(not(target_arch = "wasm32"))]

@@ -1,8 +1,17 @@
-//! The same vectors where a compiler is to find instructions for them.
+//! The same vectors in portable code, of which the compiler makes vector instructions where it can.
 
-/// Two f64, or a mask: all bits or none of each.
-#[derive(Clone, Copy, Default)]
-pub(super) struct F64x2([f64; 2]);
+use std::array::from_fn;
+use std::ops::{Add, Mul, Sub};
+
+/// Values side by side, or a mask: all bits or none of each.
+#[derive(Clone, Copy)]
+pub(super) struct Packed<T, const N: usize>([T; N]);
+
+/// Two f64.
+pub(super) type F64x2 = Packed<f64, 2>;
+
+/// Four f32.
+pub(super) type F32x4 = Packed<f32, 4>;
 
 /// All bits, or none.
 #[inline(always)]
@@ -10,42 +19,40 @@ fn mask(is_set: bool) -> f64 {
     f64::from_bits(if is_set { u64::MAX } else { 0 })
 }
 
-impl F64x2 {
+impl<T: Copy + Default, const N: usize> Default for Packed<T, N> {
     #[inline(always)]
-    fn each(self, value: impl Fn(f64) -> f64) -> Self {
-        let [a, b] = self.0;
-        Self([value(a), value(b)])
+    fn default() -> Self {
+        Self([T::default(); N])
+    }
+}
+
+impl<T, const N: usize> Packed<T, N>
+where
+    T: Copy + Add<Output = T> + Sub<Output = T> + Mul<Output = T>,
+{
+    #[inline(always)]
+    fn each(self, value: impl Fn(T) -> T) -> Self {
+        Self(from_fn(|i| value(self.0[i])))
     }
 
     #[inline(always)]
-    fn with(self, other: Self, value: impl Fn(f64, f64) -> f64) -> Self {
-        let ([a, b], [c, d]) = (self.0, other.0);
-        Self([value(a, c), value(b, d)])
+    fn with(self, other: Self, value: impl Fn(T, T) -> T) -> Self {
+        Self(from_fn(|i| value(self.0[i], other.0[i])))
     }
 
     #[inline(always)]
-    fn bits(self, other: Self, bits: impl Fn(u64, u64) -> u64) -> Self {
-        self.with(other, |a, b| f64::from_bits(bits(a.to_bits(), b.to_bits())))
+    pub fn splat(value: T) -> Self {
+        Self([value; N])
     }
 
     #[inline(always)]
-    pub fn splat(value: f64) -> Self {
-        Self([value; 2])
+    pub fn load(from: &[T], at: usize) -> Self {
+        Self(from_fn(|i| from[at + i]))
     }
 
     #[inline(always)]
-    pub fn splat_bits(bits: u64) -> Self {
-        Self::splat(f64::from_bits(bits))
-    }
-
-    #[inline(always)]
-    pub fn load(from: &[f64], at: usize) -> Self {
-        Self([from[at], from[at + 1]])
-    }
-
-    #[inline(always)]
-    pub fn store(self, to: &mut [f64], at: usize) {
-        to[at..at + 2].copy_from_slice(&self.0);
+    pub fn store(self, to: &mut [T], at: usize) {
+        to[at..at + N].copy_from_slice(&self.0);
     }
 
     #[inline(always)]
@@ -61,6 +68,18 @@ impl F64x2 {
     #[inline(always)]
     pub fn mul(self, other: Self) -> Self {
         self.with(other, |a, b| a * b)
+    }
+}
+
+impl F64x2 {
+    #[inline(always)]
+    fn bits(self, other: Self, bits: impl Fn(u64, u64) -> u64) -> Self {
+        self.with(other, |a, b| f64::from_bits(bits(a.to_bits(), b.to_bits())))
+    }
+
+    #[inline(always)]
+    pub fn splat_bits(bits: u64) -> Self {
+        Self::splat(f64::from_bits(bits))
     }
 
     #[inline(always)]
@@ -137,49 +156,10 @@ impl F64x2 {
     }
 }
 
-/// Four f32, or a mask.
-#[derive(Clone, Copy, Default)]
-pub(super) struct F32x4([f32; 4]);
-
 impl F32x4 {
-    #[inline(always)]
-    fn with(self, other: Self, value: impl Fn(f32, f32) -> f32) -> Self {
-        Self(std::array::from_fn(|i| value(self.0[i], other.0[i])))
-    }
-
     #[inline(always)]
     fn bits(self, other: Self, bits: impl Fn(u32, u32) -> u32) -> Self {
         self.with(other, |a, b| f32::from_bits(bits(a.to_bits(), b.to_bits())))
-    }
-
-    #[inline(always)]
-    pub fn splat(value: f32) -> Self {
-        Self([value; 4])
-    }
-
-    #[inline(always)]
-    pub fn load(from: &[f32], at: usize) -> Self {
-        Self(std::array::from_fn(|i| from[at + i]))
-    }
-
-    #[inline(always)]
-    pub fn store(self, to: &mut [f32], at: usize) {
-        to[at..at + 4].copy_from_slice(&self.0);
-    }
-
-    #[inline(always)]
-    pub fn add(self, other: Self) -> Self {
-        self.with(other, |a, b| a + b)
-    }
-
-    #[inline(always)]
-    pub fn sub(self, other: Self) -> Self {
-        self.with(other, |a, b| a - b)
-    }
-
-    #[inline(always)]
-    pub fn mul(self, other: Self) -> Self {
-        self.with(other, |a, b| a * b)
     }
 
     #[inline(always)]
@@ -202,17 +182,17 @@ impl F32x4 {
     #[inline(always)]
     pub fn is_nan(self) -> F64x2 {
         let [a, b, c, d] = self.0;
-        F64x2([mask(a.is_nan() | b.is_nan()), mask(c.is_nan() | d.is_nan())])
+        Packed([mask(a.is_nan() | b.is_nan()), mask(c.is_nan() | d.is_nan())])
     }
 
     #[inline(always)]
     pub fn low(self) -> F64x2 {
-        F64x2([f64::from(self.0[0]), f64::from(self.0[1])])
+        Packed([f64::from(self.0[0]), f64::from(self.0[1])])
     }
 
     #[inline(always)]
     pub fn high(self) -> F64x2 {
-        F64x2([f64::from(self.0[2]), f64::from(self.0[3])])
+        Packed([f64::from(self.0[2]), f64::from(self.0[3])])
     }
 
     /// Rounds.

@@ -5,7 +5,7 @@ use crate::number::counted;
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
-use crate::picture::figures::titles::Titles;
+use crate::picture::figures::titles::{Titles, figure_of_plot};
 use crate::picture::plot::description::{Plot, PlotAxis, Series};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
@@ -79,15 +79,10 @@ impl FigureType for DampingByMode {
     }
 
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
-        let first = snapshots.first();
-        let Some((first, Some(Ok(damping)))) = first.map(|first| (first, first.plan.damping()))
-        else {
-            return Drawing::Figure(String::new());
-        };
-        let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
-        let dim = first.plan.problem.shape.dim();
-        let plot = damping_plot(damping, dim, view.figure.theme);
-        Drawing::Figure(plot.svg(&title, &subtitle, &view.figure.page()))
+        figure_of_plot(snapshots, view, |first| {
+            let damping = first.plan.damping()?.as_ref().ok()?;
+            Some(damping_plot(damping, first.plan.problem.shape.dim(), view.figure.theme))
+        })
     }
 
     fn tables<'a>(

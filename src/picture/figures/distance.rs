@@ -4,7 +4,7 @@ use crate::grid::{Shape, Tiling};
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
-use crate::picture::figures::titles::Titles;
+use crate::picture::figures::titles::{Titles, figure_of_plot};
 use crate::picture::plot::description::{Band, Plot, PlotAxis, Series};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
@@ -70,14 +70,13 @@ impl FigureType for Distance {
     }
 
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
-        let Some(snapshot) = snapshots.first() else { return Drawing::Figure(String::new()) };
         let spec = &view.figure;
-        let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
-        let distances = snapshot.observation.distances();
-        let tiling = &snapshot.plan.tiling;
-        let mut plot = distance_plot(distances, tiling, snapshot.field(), spec.scale, spec.theme);
-        plot.y.range = spec.range.or_else(|| self.range(snapshots, view));
-        Drawing::Figure(plot.svg(&title, &subtitle, &spec.page()))
+        figure_of_plot(snapshots, view, |first| {
+            let (distances, tiling) = (first.observation.distances(), &first.plan.tiling);
+            let mut plot = distance_plot(distances, tiling, first.field(), spec.scale, spec.theme);
+            plot.y.range = spec.range.or_else(|| self.range(snapshots, view));
+            Some(plot)
+        })
     }
 
     fn tables<'a>(

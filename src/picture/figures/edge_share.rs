@@ -4,7 +4,7 @@ use crate::grid::{Shape, Tiling};
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
-use crate::picture::figures::titles::Titles;
+use crate::picture::figures::titles::{Titles, figure_of_plot};
 use crate::picture::plot::description::{Level, Plot, PlotAxis, Series};
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
@@ -59,13 +59,11 @@ impl FigureType for EdgeShare {
     }
 
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
-        let Some(snapshot) = snapshots.first() else { return Drawing::Figure(String::new()) };
-        let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
-        let numbers = &snapshot.series;
-        let (cycle, theme) = (snapshot.cycle(), view.figure.theme);
-        let tiling = &snapshot.plan.tiling;
-        let plot = edge_share_plot(&numbers.edges, numbers.near_borders, tiling, cycle, theme);
-        Drawing::Figure(plot.svg(&title, &subtitle, &view.figure.page()))
+        figure_of_plot(snapshots, view, |first| {
+            let (numbers, tiling) = (&first.series, &first.plan.tiling);
+            let (cycle, theme) = (first.cycle(), view.figure.theme);
+            Some(edge_share_plot(&numbers.edges, numbers.near_borders, tiling, cycle, theme))
+        })
     }
 
     fn tables<'a>(

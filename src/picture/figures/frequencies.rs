@@ -40,7 +40,7 @@ impl FigureType for FrequenciesFigure {
     }
 
     fn about(&self) -> &'static str {
-        "The sine transform of the field: how large each mode in it is, with p half waves along x and q along y; in 1D a curve, of the first system of a batch, in 3D a slice of all modes."
+        "The sine transform of the field: how much each mode contributes, with p half waves along x and q along y. In 1D it is a curve, of the first system of a batch; in 3D a slice of the modes."
     }
 
     fn about_table(&self) -> Option<&'static str> {

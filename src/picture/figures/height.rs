@@ -4,8 +4,8 @@ use crate::grid::Need;
 use crate::picture::axis::scale::ScaleKind;
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
-use crate::picture::figures::planes::streaming_of;
-use crate::picture::figures::titles::Titles;
+use crate::picture::figures::planes::{check_streaming, streaming_of};
+use crate::picture::figures::titles::figure_of_plot;
 use crate::picture::plot::description::{Plot, PlotAxis, Series, VerticalLines};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
@@ -57,22 +57,18 @@ impl FigureType for HeightFigure {
         true
     }
 
-    fn check_observed(&self, first: &Snapshot) -> Result<(), ViewError> {
-        let streams = streaming_of(&first.plan).is_some();
-        if streams { Ok(()) } else { Err(ViewError::NotStreaming { kind: FigureKind::HEIGHT }) }
+    fn check_plan(&self, plan: &Plan) -> Result<(), ViewError> {
+        check_streaming(FigureKind::HEIGHT, plan)
     }
 
     fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {
         let Some((costs, ratio)) = costs_of(&first.plan) else { return "Height".to_owned() };
-        format!("Cost of a pyramid by its height, R = {}, ρ = {ratio}", costs.planes)
+        let planes = costs.planes;
+        format!("Cost of a pyramid by its height: {planes} planes, {ratio} updates to move a value")
     }
 
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
-        let Some(first) = snapshots.first() else { return Drawing::Figure(String::new()) };
-        let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
-        let plot = height_plot(&first.plan, view.figure.theme);
-        let svg = plot.map(|plot| plot.svg(&title, &subtitle, &view.figure.page()));
-        Drawing::Figure(svg.unwrap_or_default())
+        figure_of_plot(snapshots, view, |first| height_plot(&first.plan, view.figure.theme))
     }
 
     fn tables<'a>(&self, snapshots: &[&'a Snapshot], _: &ViewSpec) -> Vec<(String, CsvTable<'a>)> {
@@ -125,7 +121,7 @@ impl Costs {
     }
 }
 
-/// The planes of a run, and the ratio ρ of moving to updating that is assumed where it runs.
+/// The planes of a run, and the ratio of moving to updating that is assumed where it runs.
 fn costs_of(plan: &Plan) -> Option<(Costs, f64)> {
     let (streaming, _) = streaming_of(plan)?;
     let on_gpu = matches!(plan.place, Place::Cuda { .. });
@@ -157,7 +153,7 @@ pub fn height_plot(plan: &Plan, theme: Theme) -> Option<Plot> {
         .collect();
     let corrected = PyramidModel::Corrected;
     let parts: [(&str, [f64; 2]); 2] =
-        [("of it moving", [ratio, 0.0]), ("of it computing", [0.0, 1.0])];
+        [("corrected: moving", [ratio, 0.0]), ("corrected: computing", [0.0, 1.0])];
     for (number, (name, [value, update])) in parts.into_iter().enumerate() {
         let cost = |n| corrected.seconds(planes, n, value, update);
         series.push(line(name, theme.curve(Model::ALL.len() + number), true, &cost));

@@ -1,10 +1,11 @@
 //! How planes pass through fast memory: the trapezoids of a pyramid's slabs, or the staircase of the wavefront's chunks.
 
 use crate::grid::{Need, Shape};
+use crate::number::counted;
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
-use crate::picture::figures::titles::Titles;
+use crate::picture::figures::titles::figure_of_plot;
 use crate::picture::plot::description::{Band, Plot, PlotAxis, Series};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
@@ -59,9 +60,8 @@ impl FigureType for PlanesFigure {
         true
     }
 
-    fn check_observed(&self, first: &Snapshot) -> Result<(), ViewError> {
-        let streams = streaming_of(&first.plan).is_some();
-        if streams { Ok(()) } else { Err(ViewError::NotStreaming { kind: FigureKind::PLANES }) }
+    fn check_plan(&self, plan: &Plan) -> Result<(), ViewError> {
+        check_streaming(FigureKind::PLANES, plan)
     }
 
     fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {
@@ -69,11 +69,7 @@ impl FigureType for PlanesFigure {
     }
 
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
-        let Some(first) = snapshots.first() else { return Drawing::Figure(String::new()) };
-        let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
-        let plot = planes_plot(&first.plan, view.figure.theme);
-        let svg = plot.map(|plot| plot.svg(&title, &subtitle, &view.figure.page()));
-        Drawing::Figure(svg.unwrap_or_default())
+        figure_of_plot(snapshots, view, |first| planes_plot(&first.plan, view.figure.theme))
     }
 
     fn tables<'a>(&self, snapshots: &[&'a Snapshot], _: &ViewSpec) -> Vec<(String, CsvTable<'a>)> {
@@ -101,6 +97,14 @@ pub(super) fn streaming_of(plan: &Plan) -> Option<(&Streaming, &Shape)> {
     }
 }
 
+/// Whether a figure of planes that pass through fast memory can be drawn of a run.
+///
+/// # Errors
+/// [`ViewError::NotStreaming`] if its method streams none.
+pub(super) fn check_streaming(kind: FigureKind, plan: &Plan) -> Result<(), ViewError> {
+    streaming_of(plan).map(drop).ok_or(ViewError::NotStreaming { kind })
+}
+
 fn pass_of(plan: &Plan) -> Option<Pass> {
     let (streaming, shape) = streaming_of(plan)?;
     Some(match plan.place {
@@ -116,18 +120,14 @@ pub fn planes_title(plan: &Plan) -> String {
     };
     let (steps, n) = (pass.steps(), pass.height());
     let shown = if steps > MOST_STEPS { format!("{MOST_STEPS} of ") } else { String::new() };
-    let (what, planes) = match streaming.scheme() {
-        Scheme::Pyramid => ("slab", pass.most_swept()),
-        Scheme::Wavefront { .. } => ("chunk", pass.most_swept()),
+    let what = match streaming.scheme() {
+        Scheme::Pyramid => "slab",
+        Scheme::Wavefront { .. } => "chunk",
     };
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
-    format!(
-        "{}: {shown}{steps} {what}{} of {planes} plane{}, {n} sweep{}",
-        streaming.method().label(),
-        plural(steps),
-        plural(planes),
-        plural(n),
-    )
+    let [steps, planes, sweeps] = [(steps, what), (pass.most_swept(), "plane"), (n, "sweep")]
+        .map(|(count, what)| counted(count as u64, what));
+    let method = streaming.method().label();
+    format!("{method}: {shown}{steps} of {planes}, {sweeps} high")
 }
 
 /// The plot of a pass: planes across, sweeps upwards. `None` of a method that does not stream.
@@ -183,7 +183,10 @@ fn outline(ends: &[(f64, f64, f64)], colour: [u8; 3]) -> Vec<Series> {
     let across = [ends.first(), ends.last()].into_iter().flatten();
     let across = across.map(|&(left, right, sweep)| vec![(left, sweep), (right, sweep)]);
     let lines = sides.into_iter().chain(across).map(|mut line| {
-        line.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // Sides lean one way: reversed, not sorted, they keep the order of sweeps that end at the same plane.
+        if line.first().zip(line.last()).is_some_and(|(first, last)| first.0 > last.0) {
+            line.reverse();
+        }
         Series::line("", line, colour)
     });
     lines.collect()

@@ -5,7 +5,7 @@ use crate::picture::axis::scale::ScaleKind;
 use crate::picture::colour::paint::shown_values;
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::figures::names::value_label;
-use crate::picture::figures::titles::Titles;
+use crate::picture::figures::titles::{Titles, figure_of_plot};
 use crate::picture::plot::description::{Plot, PlotAxis, Series};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
@@ -82,17 +82,16 @@ impl FigureType for Probes {
     }
 
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
-        let Some(snapshot) = snapshots.first() else { return Drawing::Figure(String::new()) };
         let spec = &view.figure;
-        let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
-        let is_1d = snapshot.plan.problem.shape.dim() == 1;
         let (scale, absolute) = (spec.scale, spec.absolute);
-        let series = snapshot.series.probes.iter().enumerate().map(|(index, probe)| {
-            let colour = spec.theme.curve(index);
-            probe_series(probe, is_1d, scale, absolute, snapshot.cycle(), colour)
-        });
-        let plot = probes_plot(series.collect(), snapshot.field(), scale, absolute);
-        Drawing::Figure(plot.svg(&title, &subtitle, &spec.page()))
+        figure_of_plot(snapshots, view, |first| {
+            let is_1d = first.plan.problem.shape.dim() == 1;
+            let series = first.series.probes.iter().enumerate().map(|(index, probe)| {
+                let colour = spec.theme.curve(index);
+                probe_series(probe, is_1d, scale, absolute, first.cycle(), colour)
+            });
+            Some(probes_plot(series.collect(), first.field(), scale, absolute))
+        })
     }
 
     fn tables<'a>(

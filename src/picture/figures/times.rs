@@ -28,7 +28,7 @@ impl FigureType for Times {
     }
 
     fn about(&self) -> &'static str {
-        "What a run takes to read, order, reorganise and upload its matrix and to make its cycles; to scale."
+        "The time that a run takes to read, order, reorganise and upload its matrix and to make its cycles; to scale."
     }
 
     fn about_table(&self) -> Option<&'static str> {

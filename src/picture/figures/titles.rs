@@ -1,10 +1,25 @@
 //! What is written above a figure, and above or beside each run in it.
 
 use crate::number::{counted, grouped, rounded};
+use crate::picture::draw::drawing::Drawing;
 use crate::picture::figures::names::{distinguish, problem_title};
+use crate::picture::plot::description::Plot;
 use crate::picture::view::spec::ViewSpec;
 use crate::run::{RunSpec, Snapshot, reduction};
 use crate::solver::Subiterations;
+
+/// A figure that is one plot of the first run; empty where there is nothing to plot.
+pub(super) fn figure_of_plot(
+    snapshots: &[&Snapshot],
+    view: &ViewSpec,
+    plot: impl FnOnce(&Snapshot) -> Option<Plot>,
+) -> Drawing {
+    let Some(plot) = snapshots.first().and_then(|first| plot(first)) else {
+        return Drawing::Figure(String::new());
+    };
+    let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
+    Drawing::Figure(plot.svg(&title, &subtitle, &view.figure.page()))
+}
 
 /// The texts of a figure.
 pub(crate) struct Titles {

@@ -90,7 +90,8 @@ impl ViewSpec {
                 allowed,
             });
         }
-        snapshots.first().map_or(Ok(()), |first| self.kind.check_observed(first))
+        let Some(first) = snapshots.first() else { return Ok(()) };
+        self.kind.check_plan(&first.plan).and_then(|()| self.kind.check_observed(first))
     }
 }
 

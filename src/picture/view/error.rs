@@ -61,7 +61,7 @@ pub enum ViewError {
     #[error("memory-traffic cannot be drawn for this run: {0}")]
     NotCounted(&'static str),
     /// Planes of a method that streams none.
-    #[error("{} shows planes that visit fast memory; choose method pyramid or wavefront", .kind.name())]
+    #[error("{} needs a method that streams planes through fast memory: pyramid or wavefront", .kind.name())]
     NotStreaming {
         /// The requested kind.
         kind: FigureKind,

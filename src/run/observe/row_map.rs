@@ -38,27 +38,7 @@ impl RowMap {
     /// Of the values of all rows of a matrix, in the order of the blocks, in at most `most` cells.
     pub(super) fn new(plan: &Plan, values: &[f32], most: [usize; 2]) -> Self {
         let layout = layout(plan, values.len());
-        let most = most.map(|most| most.max(1));
-        let [size, cell] = match layout {
-            RowLayout::Folded(columns) => {
-                let lines = values.len().div_ceil(columns);
-                [[columns.min(most[0]), lines.min(most[1])], [columns, lines]]
-            }
-            RowLayout::Grid([nx, ny]) => [[nx.min(most[0]), ny.min(most[1])], [nx, ny]],
-            RowLayout::Points(bounds) => {
-                let [width, height] = bounds.map(|[least, largest]| largest - least);
-                let cells = (values.len() as f64 / ROWS_OF_CELL).max(1.0);
-                // Squares: both sides have cells in proportion to their lengths.
-                let side = match width > 0.0 && height > 0.0 {
-                    true => (width * height / cells).sqrt(),
-                    false => (width.max(height) / cells).max(f64::MIN_POSITIVE),
-                };
-                let count =
-                    |length: f64, most: usize| ((length / side).ceil() as usize).clamp(1, most);
-                let size = [count(width, most[0]), count(height, most[1])];
-                [size, size]
-            }
-        };
+        let [size, all] = cells(layout, values.len(), most.map(|most| most.max(1)));
         let mut map = Self {
             layout,
             size,
@@ -67,22 +47,8 @@ impl RowMap {
         };
         for (row, value) in values.iter().enumerate() {
             let own = plan.order.as_deref().map_or(row, |order| order[row] as usize);
-            let [column, line] = match (layout, &plan.places) {
-                (RowLayout::Folded(columns), _) => [row % columns, row / columns],
-                (RowLayout::Points([x, y]), Some(Places::Points(points))) => {
-                    let share = |at: f64, [least, largest]: [f64; 2]| match largest > least {
-                        true => (at - least) / (largest - least),
-                        false => 0.5,
-                    };
-                    let [across, down] = [share(points[own][0], x), share(points[own][1], y)];
-                    let place =
-                        |share: f64, cells: usize| ((share * cells as f64) as usize).min(cells - 1);
-                    [place(across, cell[0]), place(down, cell[1])]
-                }
-                (RowLayout::Grid([nx, _]), _) => [own % nx, own / nx],
-                (RowLayout::Points(_), _) => [0, 0],
-            };
-            map.put([column * size[0] / cell[0], line * size[1] / cell[1]], row as u32, *value);
+            let [column, line] = place(plan, layout, all, [row, own]);
+            map.put([column * size[0] / all[0], line * size[1] / all[1]], row as u32, *value);
         }
         map
     }
@@ -121,6 +87,45 @@ impl RowMap {
             }
         }
         borders
+    }
+}
+
+/// The cells across and down of a picture of so many rows, at most `most`; and those that it would have with a cell for
+/// every place.
+fn cells(layout: RowLayout, rows: usize, most: [usize; 2]) -> [[usize; 2]; 2] {
+    let all = match layout {
+        RowLayout::Folded(columns) => [columns, rows.div_ceil(columns)],
+        RowLayout::Grid(nodes) => nodes,
+        RowLayout::Points(bounds) => {
+            let [width, height] = bounds.map(|[least, largest]| largest - least);
+            let cells = (rows as f64 / ROWS_OF_CELL).max(1.0);
+            // Squares: both sides have cells in proportion to their lengths.
+            let side = match width > 0.0 && height > 0.0 {
+                true => (width * height / cells).sqrt(),
+                false => (width.max(height) / cells).max(f64::MIN_POSITIVE),
+            };
+            let count = |length: f64, most: usize| ((length / side).ceil() as usize).clamp(1, most);
+            let size = [count(width, most[0]), count(height, most[1])];
+            return [size, size];
+        }
+    };
+    [[all[0].min(most[0]), all[1].min(most[1])], all]
+}
+
+/// The column and the line of a row, given its number in the order of the blocks and in the matrix, among `all` cells.
+fn place(plan: &Plan, layout: RowLayout, all: [usize; 2], [row, own]: [usize; 2]) -> [usize; 2] {
+    match (layout, &plan.places) {
+        (RowLayout::Folded(columns), _) => [row % columns, row / columns],
+        (RowLayout::Grid([nx, _]), _) => [own % nx, own / nx],
+        (RowLayout::Points(bounds), Some(Places::Points(points))) => [0, 1].map(|axis| {
+            let [least, largest] = bounds[axis];
+            let share = match largest > least {
+                true => (points[own][axis] - least) / (largest - least),
+                false => 0.5,
+            };
+            ((share * all[axis] as f64) as usize).min(all[axis] - 1)
+        }),
+        (RowLayout::Points(_), _) => [0, 0],
     }
 }
 

@@ -49,7 +49,8 @@ pub struct SweepRow {
     pub tile: PerAxis,
     /// The kernel that runs, on the CPU `tiled` or the layout of a matrix; the chosen one where none can run.
     pub kernel: String,
-    /// Threads on the CPU; 0 for one per core.
+    /// Threads on the CPU; 0 for one per core. Older tables have it in the command line alone.
+    #[serde(default)]
     pub threads: usize,
     /// Cycles to the tolerance; `>1000` where the limit of cycles was reached.
     pub cycles: Option<Cycles>,

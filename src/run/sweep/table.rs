@@ -141,6 +141,9 @@ impl SweepTable {
     }
 }
 
+/// The column that tables of earlier versions lack.
+const THREADS: &str = "threads";
+
 /// Opens a file for appending, locks it, and reads its contents.
 fn open(path: &Path) -> Result<(File, Vec<u8>), SweepTableError> {
     let mut file = open_to_append(path).map_err(|cause| not_writable(path, cause))?;
@@ -225,6 +228,7 @@ fn read(text: &[u8]) -> Result<Complete, String> {
     let ends_complete = text.ends_with(b"\n");
     let mut rows = Vec::new();
     let mut length = header_length(text, &header, &reader, ends_complete)?;
+    let is_older = !header.iter().any(|name| name == THREADS);
     // Bytes, because a row may be cut off within a character.
     let mut record = csv::ByteRecord::new();
     loop {
@@ -239,11 +243,18 @@ fn read(text: &[u8]) -> Result<Complete, String> {
         }
         let row = record.deserialize(Some(header.as_byte_record())).map_err(|error| {
             let line = record.position().map_or(0, csv::Position::line);
-            format!("line {line} is not a row of a sweep: {}", message(&error, &record))
+            format!("line {line} is not a row of a sweep: {}", message(&error, &record, &header))
         })?;
-        rows.push(row);
+        rows.push(if is_older { with_threads(row) } else { row });
         length = end;
     }
+}
+
+/// A row of a table without a column of threads: they are in its command line, unless there is one per core.
+fn with_threads(row: SweepRow) -> SweepRow {
+    let mut words = row.command.split(' ').skip_while(|word| *word != "--threads").skip(1);
+    let threads = words.next().and_then(|threads| threads.parse().ok()).unwrap_or(0);
+    SweepRow { threads, ..row }
 }
 
 /// The length of the header in bytes: 0 where the program ended while it wrote it.
@@ -258,10 +269,9 @@ fn header_length(
     if only_line && !ends_complete && known.starts_with(text) {
         return Ok(0);
     }
-    let is_known = known.strip_suffix(b"\n").is_some_and(|known| {
-        known.split(|byte| *byte == b',').eq(header.iter().map(str::as_bytes))
-    });
-    if !is_known {
+    let is_known = header.iter().eq(SweepRow::NAMES);
+    let is_older = header.iter().eq(SweepRow::NAMES.into_iter().filter(|name| *name != THREADS));
+    if !is_known && !is_older {
         return Err(wrong_header(header));
     }
     Ok(reader.position().byte() as usize)
@@ -284,7 +294,7 @@ fn wrong_header(header: &csv::StringRecord) -> String {
 }
 
 /// What is wrong with a row: the column, its value and what it may be.
-fn message(error: &csv::Error, row: &csv::ByteRecord) -> String {
+fn message(error: &csv::Error, row: &csv::ByteRecord, header: &csv::StringRecord) -> String {
     use csv::DeserializeErrorKind as Kind;
     let csv::ErrorKind::Deserialize { err, .. } = error.kind() else {
         return "it has more or fewer columns than the first line".to_owned();
@@ -296,7 +306,7 @@ fn message(error: &csv::Error, row: &csv::ByteRecord) -> String {
         return format!("k is “{k}”; {why}");
     }
     let field = err.field().and_then(|field| usize::try_from(field).ok());
-    let column = field.and_then(|field| SweepRow::NAMES.get(field));
+    let column = field.and_then(|field| header.get(field));
     let value = field.and_then(|field| row.get(field)).map(String::from_utf8_lossy);
     let allowed = match err.kind() {
         Kind::ParseInt(_) => "it must be a whole number",
@@ -423,6 +433,27 @@ mod tests {
                 prop_assert_eq!(std::fs::read(&path).unwrap(), text);
             }
         }
+    }
+
+    /// A table without the column `threads` is read, and written again with it.
+    #[test]
+    fn a_table_from_before_there_was_a_column_of_threads_is_resumed() {
+        let others = "24x20,4,0,8,tiled,7,28,,,,,,,,,,,,,measured,,cycles,\"a machine, 2 cores\"";
+        let header: Vec<_> = SweepRow::NAMES.into_iter().filter(|name| *name != THREADS).collect();
+        let rows = [("tilescope solve --threads 3 --k 4", 3), ("tilescope solve --k 4", 0)];
+        let older: String = rows.iter().map(|(run, _)| format!("{others},{run},0.1.0\n")).collect();
+        let older = format!("{}\n{older}", header.join(","));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sweep.csv");
+        std::fs::write(&path, older).unwrap();
+        let (table, known) = SweepTable::resume(&path, |_| Ok(())).unwrap();
+        drop(table);
+        let found: Vec<_> =
+            known.iter().map(|row| (row.command.as_str(), row.threads, row.sweeps)).collect();
+        assert_eq!(found, rows.map(|(run, threads)| (run, threads, Some(28))));
+        let written = std::fs::read_to_string(&path).unwrap();
+        assert!(written.starts_with(&String::from_utf8(header_line()).unwrap()), "{written}");
+        assert!(written.contains(",tiled,3,7,28,"), "{written}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::run::plan::Plan;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Measures one cycle at a time.
+/// Measures what is wanted of the cycle of one run at a time.
 #[derive(Default)]
 pub(super) struct Measuring {
     task: Option<MeasuringTask>,

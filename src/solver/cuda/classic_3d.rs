@@ -4,7 +4,7 @@ use super::arguments::{Pointer, counted};
 use super::classic::{Classic, by_warps};
 use super::cycle_kernel::Launch;
 use super::ptx::File;
-use super::system::DeviceSystem;
+use super::system::{DeviceSystem, too_large};
 use crate::grid::{Real, Shape};
 use crate::solver::{Kernel, SolverError};
 use cudarc::driver::{CudaStream, DeviceRepr};
@@ -40,7 +40,8 @@ fn marching<R>(
     omega: f64,
 ) -> Result<Classic, SolverError> {
     let shape = &system.shape;
-    let blocks = blocks(shape, shape.nz(), block).ok_or_else(|| too_large(shape))?;
+    let blocks =
+        blocks(shape, shape.nz(), block).ok_or_else(|| too_large(Kernel::CLASSIC, shape))?;
     Classic::of(omega, |name, _| Launch::new(system, File::Classic3d, name, [blocks, 1], block, 0))
 }
 
@@ -49,13 +50,4 @@ pub(super) fn blocks(shape: &Shape, planes: usize, block: [u32; 2]) -> Option<u3
     let [width, height] = block.map(|threads| threads as usize);
     let across = shape.nx().div_ceil(POINTS * width) * shape.ny().div_ceil(height);
     counted(across.checked_mul(planes.div_ceil(PLANES))?).map(i32::unsigned_abs)
-}
-
-/// The error of a grid that has more points than kernels count.
-pub(super) fn too_large(shape: &Shape) -> SolverError {
-    SolverError::Kernel {
-        kernel: Kernel::CLASSIC,
-        setting: format!("shape {shape}"),
-        instead: "backend cpu".into(),
-    }
 }

@@ -1,10 +1,74 @@
 //! The iterate of a GPU on this machine, where it is observed by the code of the CPU back end: the same code gives the
 //! same bits.
 
-use crate::grid::Real;
-use crate::solver::SolverError;
+use crate::grid::{Field, Real};
 use crate::solver::cpu::CpuSolver;
+use crate::solver::{
+    FieldObservation, FieldRequest, NormRequest, Norms, Observe, Quantity, SolverError,
+};
 use std::cell::{Ref, RefCell};
+use std::ops::{Deref, Range};
+
+/// A solver on GPUs whose iterates are observed on this machine.
+pub trait ObservedOnHost {
+    /// The precision.
+    type Real: Real;
+
+    /// The solver on this machine with the present iterate, and with the one before where that is needed.
+    ///
+    /// # Errors
+    /// [`SolverError`] if a GPU fails.
+    fn host(
+        &self,
+        needs_previous: bool,
+    ) -> Result<impl Deref<Target = CpuSolver<Self::Real>>, SolverError>;
+
+    /// Norms of the present iterate, as [`Observe::norms`] has them.
+    ///
+    /// # Errors
+    /// [`SolverError`] if a GPU fails.
+    fn present_norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
+        self.host(request.max_change)?.norms(request)
+    }
+}
+
+impl<S: ObservedOnHost> Observe for S {
+    fn norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
+        self.present_norms(request)
+    }
+
+    fn observe(&self, request: FieldRequest<'_>) -> Result<FieldObservation, SolverError> {
+        self.host(matches!(request.quantity, Quantity::Change))?.observe(request)
+    }
+
+    fn values(
+        &self,
+        quantity: Quantity<'_>,
+        points: &[[usize; 2]],
+    ) -> Result<Vec<f32>, SolverError> {
+        self.host(matches!(quantity, Quantity::Change))?.values(quantity, points)
+    }
+
+    fn solution(&self) -> Result<Field<f64>, SolverError> {
+        self.host(false)?.solution()
+    }
+
+    fn previous(&self) -> Result<Field<f64>, SolverError> {
+        self.host(true)?.previous()
+    }
+
+    fn solution_part(
+        &self,
+        columns: Range<usize>,
+        rows: Range<usize>,
+    ) -> Result<Field<f64>, SolverError> {
+        self.host(false)?.solution_part(columns, rows)
+    }
+
+    fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
+        self.host(false)?.solution_row(row)
+    }
+}
 
 /// The two iterates of a solver on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,19 +9,18 @@ use super::cycle_kernel::Step;
 use super::device::Device;
 use super::gpu::Gpu;
 use super::graph_batch::{Cycles, GraphBatch, Iterates, Others, Parts};
-use super::host::{Host, Iterate};
+use super::host::{Host, Iterate, ObservedOnHost};
 use super::real::DeviceReal;
 use crate::clock::Instant;
 use crate::grid::{Field, Precision, Shape};
 use crate::problem::{Csr, Problem};
 use crate::solver::cpu::{CpuSolver, Level, MatrixSystem};
 use crate::solver::{
-    Advance, Batch, Describe, DeviceInfo, FieldObservation, FieldRequest, Kernel, Method,
-    NormRequest, Norms, Observe, Quantity, SetUpTimes, Solver, SolverError,
+    Advance, Batch, Describe, DeviceInfo, Kernel, Method, NormRequest, SetUpTimes, Solver,
+    SolverError,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DriverError};
-use std::cell::Ref;
-use std::ops::Range;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// Bytes that a matrix takes on a GPU at least: its entries off the diagonal, without padding, and of each
@@ -174,20 +173,6 @@ impl<R: DeviceReal> MatrixSolver<R> {
         };
         self.matrix.gpu.check(call())
     }
-
-    /// The solver on this machine with the iterate of the GPU, and with the one before where that is needed.
-    fn here(&self, needs_previous: bool) -> Result<Ref<'_, CpuSolver<R>>, SolverError> {
-        self.host.updated(needs_previous, |which, solver| {
-            let Iterates { current, before, .. } = self.iterates;
-            let (iterate, previous) = solver.values_mut();
-            let (array, to) = match which {
-                Iterate::Present => (current, iterate),
-                Iterate::Before => (before, previous),
-            };
-            let copied = self.stream.memcpy_dtoh(&self.arrays[array], to);
-            self.matrix.gpu.check(copied.and_then(|()| self.stream.synchronize()))
-        })
-    }
 }
 
 impl<R: DeviceReal> Advance for MatrixSolver<R> {
@@ -232,41 +217,20 @@ impl<R: DeviceReal> Advance for MatrixSolver<R> {
     }
 }
 
-impl<R: DeviceReal> Observe for MatrixSolver<R> {
-    fn norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
-        self.here(request.max_change)?.norms(request)
-    }
+impl<R: DeviceReal> ObservedOnHost for MatrixSolver<R> {
+    type Real = R;
 
-    fn observe(&self, request: FieldRequest<'_>) -> Result<FieldObservation, SolverError> {
-        self.here(matches!(request.quantity, Quantity::Change))?.observe(request)
-    }
-
-    fn values(
-        &self,
-        quantity: Quantity<'_>,
-        points: &[[usize; 2]],
-    ) -> Result<Vec<f32>, SolverError> {
-        self.here(matches!(quantity, Quantity::Change))?.values(quantity, points)
-    }
-
-    fn solution(&self) -> Result<Field<f64>, SolverError> {
-        self.here(false)?.solution()
-    }
-
-    fn previous(&self) -> Result<Field<f64>, SolverError> {
-        self.here(true)?.previous()
-    }
-
-    fn solution_part(
-        &self,
-        columns: Range<usize>,
-        rows: Range<usize>,
-    ) -> Result<Field<f64>, SolverError> {
-        self.here(false)?.solution_part(columns, rows)
-    }
-
-    fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
-        self.here(false)?.solution_row(row)
+    fn host(&self, needs_previous: bool) -> Result<impl Deref<Target = CpuSolver<R>>, SolverError> {
+        self.host.updated(needs_previous, |which, solver| {
+            let Iterates { current, before, .. } = self.iterates;
+            let (iterate, previous) = solver.values_mut();
+            let (array, to) = match which {
+                Iterate::Present => (current, iterate),
+                Iterate::Before => (before, previous),
+            };
+            let copied = self.stream.memcpy_dtoh(&self.arrays[array], to);
+            self.matrix.gpu.check(copied.and_then(|()| self.stream.synchronize()))
+        })
     }
 }
 

@@ -102,7 +102,7 @@ pub fn devices() -> Result<Vec<DeviceProperties>, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
-/// What the ways between these GPUs can do, measured with copies: it takes about a second for each pair.
+/// Latency and bandwidth of the links between these GPUs, measured with copies: it takes about a second for each pair.
 ///
 /// # Errors
 /// [`SolverError`] if one of them cannot be used, or has no room for the copies.

@@ -25,7 +25,7 @@ pub struct DeviceProperties {
     pub l2_bytes: Option<u64>,
 }
 
-/// The way from one GPU to another, as it was measured.
+/// The link from one GPU to another, as it was measured.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct GpuLink {
     /// The GPU that sends, by its ordinal.

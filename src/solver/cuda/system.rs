@@ -57,7 +57,7 @@ impl<R: Real + DeviceRepr + ValidAsZeroBits> DeviceSystem<R> {
         rhs: &Source,
     ) -> Result<Self, SolverError> {
         let shape = *system.shape();
-        let grid = GridArgument::of(&shape).ok_or_else(|| too_large(&shape))?;
+        let grid = GridArgument::of(&shape).ok_or_else(|| too_large(Kernel::AUTO, &shape))?;
         let g = gpu.check(stream.clone_htod(system.g.as_slice()))?;
         let copied = system.rows.as_ref().map(|rows| gpu.check(stream.clone_htod(&rows.values)));
         let copied = copied.transpose()?;
@@ -102,7 +102,7 @@ impl<R: Real + DeviceRepr + ValidAsZeroBits> DeviceSystem<R> {
         let rows = RowsArgument { first: moved(self.rows.first), ..self.rows };
         Ok(Self {
             gpu: Arc::clone(&self.gpu),
-            grid: GridArgument::of(&shape).ok_or_else(|| too_large(&shape))?,
+            grid: GridArgument::of(&shape).ok_or_else(|| too_large(Kernel::AUTO, &shape))?,
             shape,
             share,
             weights: WeightsArgument::of(&self.constants, rows),
@@ -141,10 +141,7 @@ fn interior_of<T>(values: &CudaSlice<T>, shape: &Shape, stream: &CudaStream) -> 
     values.device_ptr(stream).0 + offset as u64
 }
 
-fn too_large(shape: &Shape) -> SolverError {
-    SolverError::Kernel {
-        kernel: Kernel::AUTO,
-        setting: format!("shape {shape}"),
-        instead: "backend cpu".into(),
-    }
+/// The error of a grid that has more points than a kernel counts.
+pub(super) fn too_large(kernel: Kernel, shape: &Shape) -> SolverError {
+    SolverError::Kernel { kernel, setting: format!("shape {shape}"), instead: "backend cpu".into() }
 }

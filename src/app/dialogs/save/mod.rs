@@ -12,7 +12,7 @@ use crate::app::state::save::{SaveRequest, SavedFigure, Sources, What};
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::RangeMode;
 use crate::app::widgets::cut_line;
-use crate::app::widgets::labels::named;
+use crate::app::widgets::labels::{named, sentence};
 use crate::app::widgets::rows::{folder_row, row};
 use crate::grid::Slice;
 use crate::picture::{
@@ -254,7 +254,10 @@ impl SaveDialog {
             ..ViewSpec::default()
         };
         let unmet = |kind: FigureKind| {
-            report.and_then(|report| kind.need().check(report.plan.geometry().as_ref()).err())
+            let plan = &report?.plan;
+            let geometry = plan.geometry();
+            let unmet = kind.need().check(geometry.as_ref()).err().map(str::to_owned);
+            unmet.or_else(|| Some(sentence(&kind.check_plan(plan).err()?)))
         };
         let all = What::all();
         let (first, second) = all.split_at(all.len().div_ceil(2));
@@ -262,9 +265,10 @@ impl SaveDialog {
             for (column, choices) in [(left, first), (right, second)] {
                 column.spacing_mut().interact_size.y = CHOICE;
                 for &what in choices {
-                    let missing = what
-                        .figure()
-                        .and_then(|kind| unmet(kind).or_else(|| kind.missing(&view, others)));
+                    let missing = what.figure().and_then(|kind| {
+                        let missing = || kind.missing(&view, others).map(str::to_owned);
+                        unmet(kind).or_else(missing)
+                    });
                     let button = egui::RadioButton::new(self.what == what, what.label());
                     let button = column.add_enabled(missing.is_none(), button);
                     let button = button.on_hover_text(what.about());

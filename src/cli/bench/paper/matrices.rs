@@ -229,8 +229,8 @@ pub(super) fn table(rows: &[MatrixRow]) -> Table {
         "shutdown ms",
         "published ×",
         "×",
-        "published × of processing",
-        "× of processing",
+        "published × in processing",
+        "× in processing",
     ];
     let ratio = |ratio: Option<f64>| known(ratio, |ratio| format!("{ratio:.2}"));
     let mut lines = vec![heads.map(str::to_owned).to_vec()];

@@ -134,19 +134,19 @@ impl<R: DeviceReal> SharedCycles<'_, R> {
         let first = &self.shares[0].streams.copies;
         let before = &self.shares[..device];
         let report = &self.reports[device - 1];
-        let ways = [&streams.copies, first];
         streams.copies.wait(&events.done)?;
+        let streams = [&streams.copies, first];
         if let Some(own) = share.own_squares(step.index) {
             let parts: usize = before.iter().map(|share| share.parts).sum();
             let to = step.squares + (parts * size_of::<f64>()) as u64;
             let bytes = share.parts * size_of::<f64>();
-            report.squares.enqueue(ways, [own, to], bytes, step.index)?;
+            report.squares.enqueue(streams, [own, to], bytes, step.index)?;
         }
         if let Some(own) = share.other_sums(step.index).filter(|_| others.parts != 0) {
             let parts: usize = before.iter().map(DeviceShare::other_parts).sum();
             let to = others.parts + (parts * size_of::<Norms>()) as u64;
             let bytes = share.other_parts() * size_of::<Norms>();
-            report.others.enqueue(ways, [own, to], bytes, step.index)?;
+            report.others.enqueue(streams, [own, to], bytes, step.index)?;
         }
         Ok(())
     }

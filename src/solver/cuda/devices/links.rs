@@ -15,7 +15,7 @@ const MESSAGES: usize = 500;
 const BULK: usize = 256 << 20;
 const BULKS: usize = 4;
 
-/// Measures the way from every GPU to every other.
+/// Measures the link from every GPU to every other.
 ///
 /// # Errors
 /// [`SolverError`] if one cannot be used, or has no room for the copies.
@@ -33,7 +33,7 @@ pub(in crate::solver::cuda) fn measure(ordinals: &[u32]) -> Result<Vec<GpuLink>,
 
 fn between(from: &Gpu, to: &Gpu) -> Result<GpuLink, SolverError> {
     let streams = [from.stream()?, to.stream()?];
-    let way = Transfer::new(from, to, BULK, ExchangePath::Auto)?;
+    let transfer = Transfer::new(from, to, BULK, ExchangePath::Auto)?;
     // SAFETY: what is copied is not read.
     let [source, target] = [unsafe { from.allocate::<u8>(&streams[0], BULK) }?, unsafe {
         to.allocate::<u8>(&streams[1], BULK)
@@ -46,12 +46,12 @@ fn between(from: &Gpu, to: &Gpu) -> Result<GpuLink, SolverError> {
     let seconds = |bytes: usize, copies: usize| -> Result<f64, SolverError> {
         // The first copies may take longer.
         for _ in 0..2 {
-            from.check(way.enqueue(streams.each_ref(), ends, bytes, 0))?;
+            from.check(transfer.enqueue(streams.each_ref(), ends, bytes, 0))?;
         }
         wait()?;
         let begin = Instant::now();
         for _ in 0..copies {
-            from.check(way.enqueue(streams.each_ref(), ends, bytes, 0))?;
+            from.check(transfer.enqueue(streams.each_ref(), ends, bytes, 0))?;
         }
         wait()?;
         Ok(begin.elapsed().as_secs_f64() / copies as f64)
@@ -59,7 +59,7 @@ fn between(from: &Gpu, to: &Gpu) -> Result<GpuLink, SolverError> {
     Ok(GpuLink {
         from: from.ordinal,
         to: to.ordinal,
-        path: way.path().name(),
+        path: transfer.path().name(),
         latency_us: 1e6 * seconds(MESSAGE, MESSAGES)?,
         bandwidth: 1e-9 * BULK as f64 / seconds(BULK, BULKS)?,
     })

@@ -5,9 +5,9 @@
 //! |---|---|
 //! | `share.rs` | what one device has |
 //! | `cycles.rs` | a cycle of all devices, and in which order streams do it |
-//! | `transfer.rs` | how values get from one GPU to another |
+//! | `transfer.rs` | copies from one GPU to another |
 //! | `norms.rs` | norms by a pass over what every device owns |
-//! | `links.rs` | what the ways between GPUs can do, measured |
+//! | `links.rs` | latency and bandwidth of the links between GPUs, measured |
 //!
 //! A batch of cycles is made as on one GPU (`graph_batch.rs`), and its norms are added on the first device in the order of
 //! tiles. Fields are observed on this machine.
@@ -21,7 +21,7 @@ mod transfer;
 use super::device::{Device, Gpus};
 use super::gpu::Gpu;
 use super::graph_batch::{GraphBatch, Iterates, Parts};
-use super::host::{Host, Iterate};
+use super::host::{Host, Iterate, ObservedOnHost};
 use super::kernels;
 use super::real::DeviceReal;
 use super::setting::Setting;
@@ -29,17 +29,16 @@ use crate::grid::{Field, Shape};
 use crate::problem::Problem;
 use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::{
-    Advance, Batch, CycleNorms, Describe, DeviceInfo, Devices, ExchangePath, FieldObservation,
-    FieldRequest, Kernel, Method, NormRequest, Norms, Observe, Quantity, Solver, SolverError,
-    Unavailable,
+    Advance, Batch, CycleNorms, Describe, DeviceInfo, Devices, ExchangePath, Kernel, Method,
+    NormRequest, Norms, Solver, SolverError, Unavailable,
 };
 use cudarc::driver::CudaEvent;
 use cycles::{Message, Report, SharedCycles};
 use share::{Cut, DeviceShare};
-use std::cell::{Cell, Ref};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
-use std::ops::Range;
+use std::ops::Deref;
 use std::sync::Arc;
 use transfer::Transfer;
 
@@ -116,14 +115,7 @@ impl<R: DeviceReal> DevicesSolver<R> {
         let shares = shares.map(|(device, gpu)| cut.share(Arc::clone(gpu), device));
         let shares = shares.collect::<Result<Vec<_>, _>>()?;
         let messages = messages(&problem.shape, shared, &shares, exchange)?;
-        let footprints = shares.iter().flat_map(|share| share.inner.iter().chain(&share.borders));
-        let footprint = footprints.map(share::Piece::footprint).max_by_key(|it| it.blocks);
-        let device = DeviceInfo {
-            ordinal: gpus[0].ordinal,
-            name: name_of(&gpus),
-            kernel: Kernel::named(row.name),
-            footprint: footprint.ok_or(Unavailable::NoGpu)?,
-        };
+        let device = device_info(&gpus, &shares, Kernel::named(row.name))?;
         let arrays = shares[0].arrays.each_ref().map(|array| array.interior);
         let iterates = Iterates::at_start([arrays[0], arrays[1], 0, 0], 0);
         let iterates = iterates.exchanging(shared.exchange_every());
@@ -162,7 +154,7 @@ impl<R: DeviceReal> DevicesSolver<R> {
         self.shares.iter_mut().try_for_each(|share| share.put_owned(next, poison.as_slice()))
     }
 
-    /// Prepares the way of norms to the first device: of the sums of squares alone, or of all norms.
+    /// Prepares the transfer of norms to the first device: of the sums of squares alone, or of all norms.
     fn set_reports(&mut self, all: bool) -> Result<(), SolverError> {
         let first = Arc::clone(&self.shares[0].gpu);
         let stream = Arc::clone(&self.shares[0].streams.border);
@@ -178,8 +170,8 @@ impl<R: DeviceReal> DevicesSolver<R> {
         self.reports.clear();
         for share in &mut self.shares[1..] {
             let [squares, others] = share.allocate_sums(together)?;
-            let way = |bytes| Transfer::new(&share.gpu, &first, bytes, self.exchange);
-            self.reports.push(Report { squares: way(squares)?, others: way(others)? });
+            let transfer = |bytes| Transfer::new(&share.gpu, &first, bytes, self.exchange);
+            self.reports.push(Report { squares: transfer(squares)?, others: transfer(others)? });
         }
         Ok(())
     }
@@ -191,18 +183,6 @@ impl<R: DeviceReal> DevicesSolver<R> {
         self.iterates = self.iterates.restarted();
         let iterate = self.host.present().iterate();
         self.shares.iter_mut().try_for_each(|share| share.put(iterate))
-    }
-
-    /// The solver on this machine with the iterate of the devices, and with the one before where that is needed.
-    fn here(&self, needs_previous: bool) -> Result<Ref<'_, CpuSolver<R>>, SolverError> {
-        self.host.updated(needs_previous, |which, solver| {
-            let (iterate, previous) = solver.arrays_mut();
-            let (array, to) = match which {
-                Iterate::Present => (self.iterates.current, iterate),
-                Iterate::Before => (self.iterates.before, previous),
-            };
-            self.shares.iter().try_for_each(|share| share.fetch(array, to))
-        })
     }
 
     /// Makes a batch of cycles.
@@ -227,7 +207,7 @@ impl<R: DeviceReal> DevicesSolver<R> {
         let residual = norms::residual(&self.shares, &self.messages, self.iterates)?;
         let made = self.batch(1, false)?;
         let Norms { max_change, error, .. } =
-            self.norms(NormRequest { residual_l2: false, residual_max: false, ..norms })?;
+            self.present_norms(NormRequest { residual_l2: false, residual_max: false, ..norms })?;
         let found = CycleNorms { residual_before: residual, max_change, error };
         Ok(Batch { norms: vec![found], ..made })
     }
@@ -275,7 +255,7 @@ pub(super) fn check(
     gpus.iter().try_for_each(|gpu| gpu.check_room(needed[&gpu.ordinal]))
 }
 
-/// The messages of an exchange, with their ways.
+/// The messages of an exchange, with their transfers.
 fn messages<R: DeviceReal>(
     shape: &Shape,
     devices: &Devices,
@@ -292,6 +272,22 @@ fn messages<R: DeviceReal>(
         }
     }
     Ok(messages)
+}
+
+/// The GPUs, and the largest launch of the kernel.
+fn device_info<R: DeviceReal>(
+    gpus: &[Arc<Gpu>],
+    shares: &[DeviceShare<R>],
+    kernel: Kernel,
+) -> Result<DeviceInfo, Unavailable> {
+    let pieces = shares.iter().flat_map(|share| share.inner.iter().chain(&share.borders));
+    let largest = pieces.map(share::Piece::footprint).max_by_key(|footprint| footprint.blocks);
+    Ok(DeviceInfo {
+        ordinal: gpus[0].ordinal,
+        name: name_of(gpus),
+        kernel,
+        footprint: largest.ok_or(Unavailable::NoGpu)?,
+    })
 }
 
 /// `2 × NVIDIA H200`; of GPUs that differ, all names; the name alone of one that simulates several.
@@ -339,8 +335,21 @@ impl<R: DeviceReal> Advance for DevicesSolver<R> {
     }
 }
 
-impl<R: DeviceReal> Observe for DevicesSolver<R> {
-    fn norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
+impl<R: DeviceReal> ObservedOnHost for DevicesSolver<R> {
+    type Real = R;
+
+    fn host(&self, needs_previous: bool) -> Result<impl Deref<Target = CpuSolver<R>>, SolverError> {
+        self.host.updated(needs_previous, |which, solver| {
+            let (iterate, previous) = solver.arrays_mut();
+            let (array, to) = match which {
+                Iterate::Present => (self.iterates.current, iterate),
+                Iterate::Before => (self.iterates.before, previous),
+            };
+            self.shares.iter().try_for_each(|share| share.fetch(array, to))
+        })
+    }
+
+    fn present_norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
         let Self { shares, messages, iterates, .. } = self;
         let residual = request.residual_l2 || request.residual_max;
         Ok(Norms {
@@ -353,38 +362,6 @@ impl<R: DeviceReal> Observe for DevicesSolver<R> {
                 .then(|| norms::error(shares, *iterates))
                 .transpose()?,
         })
-    }
-
-    fn observe(&self, request: FieldRequest<'_>) -> Result<FieldObservation, SolverError> {
-        self.here(matches!(request.quantity, Quantity::Change))?.observe(request)
-    }
-
-    fn values(
-        &self,
-        quantity: Quantity<'_>,
-        points: &[[usize; 2]],
-    ) -> Result<Vec<f32>, SolverError> {
-        self.here(matches!(quantity, Quantity::Change))?.values(quantity, points)
-    }
-
-    fn solution(&self) -> Result<Field<f64>, SolverError> {
-        self.here(false)?.solution()
-    }
-
-    fn previous(&self) -> Result<Field<f64>, SolverError> {
-        self.here(true)?.previous()
-    }
-
-    fn solution_part(
-        &self,
-        columns: Range<usize>,
-        rows: Range<usize>,
-    ) -> Result<Field<f64>, SolverError> {
-        self.here(false)?.solution_part(columns, rows)
-    }
-
-    fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
-        self.here(false)?.solution_row(row)
     }
 }
 

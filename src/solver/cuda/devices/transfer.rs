@@ -1,4 +1,4 @@
-//! How values get from the memory of one GPU to that of another, in the order of streams.
+//! Copies from the memory of one GPU to that of another, in the order of streams.
 
 use crate::solver::cuda::arguments::Pointer;
 use crate::solver::cuda::gpu::Gpu;
@@ -11,17 +11,17 @@ use std::sync::Arc;
 /// Pinned memory that every context may use.
 const PORTABLE: u32 = sys::CU_MEMHOSTALLOC_PORTABLE;
 
-/// A way from the memory of one GPU to that of another.
+/// Copies from the memory of one GPU to that of another.
 pub(super) struct Transfer {
-    /// Pinned memory of this machine on the way, and when values have come there; `None` where copies go from GPU to GPU,
-    /// or stay on one.
+    /// Pinned memory of this machine that values go through, and the event that they are there; `None` where copies go from
+    /// GPU to GPU, or stay on one.
     host: Option<(Pinned, CudaEvent)>,
-    /// When values have arrived.
+    /// The event that values have arrived.
     pub arrived: CudaEvent,
 }
 
 impl Transfer {
-    /// A way for up to that many bytes.
+    /// Prepares copies of up to that many bytes.
     ///
     /// # Errors
     /// [`SolverError`] if the GPUs cannot reach each other and `path` demands it, or a driver fails.
@@ -36,7 +36,7 @@ impl Transfer {
         if !reaches && path == ExchangePath::Peer {
             return Err(SolverError::NoPeers { from: from.ordinal, to: to.ordinal });
         }
-        // The last stream of the way records it.
+        // The last stream of a copy records `arrived`.
         if reaches && !(is_same && path == ExchangePath::Host) {
             return Ok(Self { host: None, arrived: event(from)? });
         }
@@ -44,13 +44,13 @@ impl Transfer {
         Ok(Self { host: Some((pinned, event(from)?)), arrived: event(to)? })
     }
 
-    /// Over what it leads.
+    /// Whether values go directly, or through this machine.
     pub fn path(&self) -> ExchangePath {
         if self.host.is_some() { ExchangePath::Host } else { ExchangePath::Peer }
     }
 
-    /// Enqueues the copy number `place` of some of the same size that are under way together: into the stream of the GPU
-    /// that sends, and, over this machine, into that of the one that receives.
+    /// Enqueues a copy: into the stream of the GPU that sends and, through this machine, into that of the one that receives.
+    /// `place` numbers copies of the same size that are under way together.
     pub fn enqueue(
         &self,
         [sends, receives]: [&Arc<CudaStream>; 2],
@@ -99,7 +99,7 @@ pub(super) fn event(gpu: &Gpu) -> Result<CudaEvent, SolverError> {
     gpu.check(gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DISABLE_TIMING)))
 }
 
-/// Whether copies go from one GPU to another without this machine's memory; lets them, if so.
+/// Whether two GPUs can copy to each other directly; enables it if so.
 pub(super) fn reach(from: &Gpu, to: &Gpu) -> Result<bool, DriverError> {
     let [one, other] = [from, to].map(|gpu| gpu.context.cu_device());
     for (gpu, its, peer) in [(from, one, to), (to, other, from)] {

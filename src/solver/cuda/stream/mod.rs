@@ -9,6 +9,7 @@ mod ring;
 mod sweep;
 
 use super::gpu::Gpu;
+use super::host::ObservedOnHost;
 use super::kernels;
 use super::real::DeviceReal;
 use super::setting::Setting;
@@ -19,14 +20,14 @@ use crate::problem::{Problem, System};
 use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::streaming::Planes;
 use crate::solver::{
-    Advance, Batch, CycleNorms, Describe, DeviceInfo, FieldObservation, FieldRequest, Kernel,
-    Method, NormRequest, Norms, Observe, Pass, Quantity, Solver, SolverError, Streaming, Traffic,
+    Advance, Batch, CycleNorms, Describe, DeviceInfo, Kernel, Method, NormRequest, Norms, Observe,
+    Pass, Solver, SolverError, Streaming, Traffic,
 };
 pub(super) use link::link_speed;
 
 use lanes::{Lanes, Slow, Window, Work};
 use pinned::Pinned;
-use std::ops::Range;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 use sweep::PlaneSweep;
@@ -233,41 +234,12 @@ impl<R: DeviceReal> Advance for StreamSolver<R> {
     }
 }
 
-impl<R: DeviceReal> Observe for StreamSolver<R> {
-    fn norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
-        self.host.norms(request)
-    }
+impl<R: DeviceReal> ObservedOnHost for StreamSolver<R> {
+    type Real = R;
 
-    fn observe(&self, request: FieldRequest<'_>) -> Result<FieldObservation, SolverError> {
-        self.host.observe(request)
-    }
-
-    fn values(
-        &self,
-        quantity: Quantity<'_>,
-        points: &[[usize; 2]],
-    ) -> Result<Vec<f32>, SolverError> {
-        self.host.values(quantity, points)
-    }
-
-    fn solution(&self) -> Result<Field<f64>, SolverError> {
-        self.host.solution()
-    }
-
-    fn previous(&self) -> Result<Field<f64>, SolverError> {
-        self.host.previous()
-    }
-
-    fn solution_part(
-        &self,
-        columns: Range<usize>,
-        rows: Range<usize>,
-    ) -> Result<Field<f64>, SolverError> {
-        self.host.solution_part(columns, rows)
-    }
-
-    fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
-        self.host.solution_row(row)
+    fn host(&self, _: bool) -> Result<impl Deref<Target = CpuSolver<R>>, SolverError> {
+        // Its iterates live there.
+        Ok(&self.host)
     }
 }
 

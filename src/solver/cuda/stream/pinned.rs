@@ -6,8 +6,8 @@ use cudarc::driver::sys;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// Smaller arrays are not pinned: they may share a page with others, which cannot be pinned twice. From here on the
-/// allocators of all systems map an array for itself (the GNU C library's largest threshold, 32 MiB).
+/// Smaller arrays are not pinned: they may share a page with others, and a page cannot be pinned twice. From this size on
+/// the GNU C library maps every array on pages of its own (its largest threshold, 32 MiB).
 const SMALLEST: usize = 32 << 20;
 
 /// Pinned pages of an array, until it is dropped.
@@ -22,8 +22,8 @@ unsafe impl Send for Pinned {}
 unsafe impl Sync for Pinned {}
 
 impl Pinned {
-    /// Pins an array, unless it is small: then copies wait until they are done, and are the same otherwise. The
-    /// array must be dropped, moved to another place and grown only after this.
+    /// Pins an array. A small one is not pinned, and copies of it do not return before they are done. The array must not be
+    /// dropped, moved or grown before this is dropped.
     ///
     /// # Errors
     /// [`SolverError::Pinned`] if the system refuses it.

@@ -9,9 +9,10 @@ use crate::solver::cuda::cycle_kernel::{Cycle, Launch, Step, WARP, operations_pe
 use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::ptx::{File, Form};
 use crate::solver::cuda::real::DeviceReal;
+use crate::solver::cuda::system::too_large;
 use crate::solver::cuda::{classic, classic_3d};
 use crate::solver::streaming::Planes;
-use crate::solver::{Footprint, SolverError};
+use crate::solver::{Footprint, Kernel, SolverError};
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{CudaStream, DriverError, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
@@ -45,7 +46,7 @@ impl<R: DeviceReal> PlaneSweep<R> {
     ) -> Result<Self, SolverError> {
         let grid = GridArgument::of_planes(&shape, most);
         let blocks = grid.and_then(|grid| blocks(&shape, most, &grid));
-        let blocks = blocks.ok_or_else(|| classic_3d::too_large(&shape))?;
+        let blocks = blocks.ok_or_else(|| too_large(Kernel::CLASSIC, &shape))?;
         let form = Form::of(&system.weights, shape.dim());
         let points = gpu.check(operations_per_second(gpu, R::PRECISION))?;
         let points = points / (2.0 * shape.dim() as f64);
