@@ -889,6 +889,31 @@ fn waves_and_warps_are_for_tiles_on_the_cpu() {
 }
 
 #[test]
+fn the_setting_of_a_matrix_is_searched_without_predictions() {
+    let folder = folder();
+    let lists = "--k 1,2,4,8,16 --tile 10,25,50 --overlap 0";
+    let tune = format!("tune --matrix heat-1d {lists} --tol 1e-2 --backend cpu --threads 1 --json");
+    let found = tilescope(&folder, &tune).output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&found.stdout).unwrap();
+    let measured = found["measured"].as_array().unwrap();
+    let setting = |row: &serde_json::Value| ["k", "tile"].map(|of| row[of].to_string());
+    assert_eq!(setting(&measured[0]), ["4", "25"].map(str::to_owned), "the middle of the lists");
+    let best = setting(&found["best"]);
+    let beside = |list: &[&str], value: &str| {
+        let at = list.iter().position(|other| *other == value).unwrap();
+        let ends = [at.checked_sub(1), Some(at + 1)];
+        ends.into_iter().flatten().filter_map(|at| list.get(at)).map(ToString::to_string).collect()
+    };
+    let [ks, tiles]: [Vec<String>; 2] =
+        [beside(&["1", "2", "4", "8", "16"], &best[0]), beside(&["10", "25", "50"], &best[1])];
+    let neighbours = ks.into_iter().map(|k| [k, best[1].clone()]);
+    for neighbour in neighbours.chain(tiles.into_iter().map(|tile| [best[0].clone(), tile])) {
+        let is_measured = measured.iter().any(|row| setting(row) == neighbour);
+        assert!(is_measured, "{neighbour:?} beside the best, {best:?}: {measured:#?}");
+    }
+}
+
+#[test]
 fn a_block_size_is_for_kernel_classic() {
     let folder = folder();
     let refuse = |options: &str, parts: &[&str]| {

@@ -12,6 +12,7 @@ use crate::problem::matrix::{
 use crate::problem::{Boundary, Csr, Operator, Problem, Source, input};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -141,8 +142,21 @@ impl MatrixSpec {
         match self.named() {
             Named::Generated(generated) => Ok(generated.rows()),
             Named::Grid(problem) => Ok(problem.shape.iter().product()),
-            Named::File => Ok(read_rows(&self.source)?),
+            Named::File => read_rows(&self.source).map_err(|error| self.unread(error)),
         }
+    }
+
+    /// The error of its file; of one that is not there, with the names that may have been meant.
+    fn unread(&self, error: MarketError) -> PlanError {
+        let is_missing = matches!(&error, MarketError::Read { source, .. } if source.kind() == ErrorKind::NotFound);
+        if !is_missing || self.source.extension().is_some() {
+            return error.into();
+        }
+        let names = Generated::NAMES.map(|(name, _)| name).join(", ");
+        let allowed = format!(
+            "there is no such file; known by name are {names}, and grid problems such as poisson-256x256"
+        );
+        super::plan::value("matrix", self.source.display(), allowed)
     }
 
     /// The grid of its nodes, where it is known.

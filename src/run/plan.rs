@@ -13,6 +13,7 @@ use crate::grid::memory::{self, NoRoom, OutOfMemory};
 use crate::grid::{
     Geometry, Precision, Shape, ShapeError, SharesError, Slice, Tiling, TilingError,
 };
+use crate::number::ratio;
 use crate::problem::input::{self, InputError};
 use crate::problem::matrix::{MarketError, Places, PlacesError};
 use crate::problem::{
@@ -623,8 +624,8 @@ impl Plan {
                 }
             },
         };
-        let dominance = operator.dominance();
-        Some(format!("The matrix is not diagonally dominant (Σ|w| = {dominance:.3} > 1){what}."))
+        let dominance = ratio(operator.dominance());
+        Some(format!("The matrix is not diagonally dominant (Σ|w| = {dominance} > 1){what}."))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::app::state::session::Session;
 use crate::app::widgets::labels::{explained, named, typed};
 use crate::app::widgets::rows::{heading, row};
 use crate::grid::AXIS_NAMES;
-use crate::picture::{digits, number, parse_number, two_digits};
+use crate::picture::{digits, number, parse_number, ratio, two_digits};
 use crate::problem::Jump;
 use crate::problem::matrix::{Generated, Ordering};
 use crate::problem::{HEAT, HotBox, hot_axes};
@@ -66,7 +66,7 @@ fn convergence(ui: &mut Ui, plan: &Plan) {
     );
     row(ui, "ρ, Σ|w|", &about, |ui| {
         let radius = radius.map_or_else(|| "–".to_owned(), |radius| radius.to_string());
-        ui.label(format!("{radius}, {dominance:.3}")).on_hover_text(&about);
+        ui.label(format!("{radius}, {}", ratio(dominance))).on_hover_text(&about);
     });
 }
 
