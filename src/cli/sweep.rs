@@ -9,8 +9,8 @@ use super::outputs::{self, Output};
 use super::progress::Progress;
 use super::values;
 use crate::clock::Instant;
-use crate::grid::{Precision, Shape};
 use crate::grid::memory::{self, human};
+use crate::grid::{Precision, Shape};
 use crate::picture::{
     Drawing, FigureFile, FigureSpec, Layer, MapValue, SweepData, SweepFigure, SweepView, counted,
     problem_title, rounded, save_figure, sweep_svg,

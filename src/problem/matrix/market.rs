@@ -534,11 +534,20 @@ mod tests {
             (with("2 2\n"), "line 2: the line of sizes must be 3 whole numbers"),
             (with("2 3 1\n"), "line 2: the matrix has 2 rows and 3 columns; it must be square"),
             (with("2 2 2\n1 1 1\n"), "a.mtx ends after 1 of 2 entries"),
-            (with("1 1 1\n1 1 1\n1 1 1\n"), "line 4: there are more entries than the 1 of the header"),
+            (
+                with("1 1 1\n1 1 1\n1 1 1\n"),
+                "line 4: there are more entries than the 1 of the header",
+            ),
             (with("2 2 2\n0 1 1\n"), "line 3: row 0 is outside the matrix; it must be 1 to 2"),
             (with("2 2 2\n1 3 1\n"), "line 3: column 3 is outside"),
-            (with("2 2 2\n1 1 2\n2 2 -"), "line 4: value - is not a number; the file ends here, after 1 of 2"),
-            (with("2 2 2\n1 1 2\n2"), "line 4: the column is missing; the file ends here, after 1 of 2"),
+            (
+                with("2 2 2\n1 1 2\n2 2 -"),
+                "line 4: value - is not a number; the file ends here, after 1 of 2",
+            ),
+            (
+                with("2 2 2\n1 1 2\n2"),
+                "line 4: the column is missing; the file ends here, after 1 of 2",
+            ),
             (with("2 2 2\n-1 1 1\n"), "line 3: row -1 is not a whole number from 1 to 2"),
             (with("2 2 2\n1 1 x\n"), "line 3: value x is not a number"),
             (with("2 2 2\n1 1\n"), "line 3: the value is missing"),
@@ -547,7 +556,10 @@ mod tests {
             (with("2 2 1\n1 1 1\n"), "a.mtx: row 2 has no diagonal entry"),
             (with("2 2 2\n1 1 1\n2 2 0\n"), "a.mtx: row 2 has no diagonal entry"),
             (with("0 0 0\n"), "a.mtx: the matrix has no rows"),
-            (with("9 9 1000000000000\n"), "a.mtx has 1,000,000,000,000 entries, which need 60.0 TB"),
+            (
+                with("9 9 1000000000000\n"),
+                "a.mtx has 1,000,000,000,000 entries, which need 60.0 TB",
+            ),
             (with("5000000000 5000000000 1\n"), "the matrix has 5000000000 rows"),
             (with(&"9".repeat(5000)), "line 2: the line is longer than 4096 bytes"),
         ] {
