@@ -2561,6 +2561,20 @@ fn the_rows_of_a_matrix_are_drawn_as_a_map_or_a_folded_strip() {
     let map = drawn("--matrix poisson-20x12 --ordering tiles --tile 16");
     assert!(map.starts_with("across,down,row,residual\n0,0,0,"), "{map}");
     assert_eq!(map.lines().count(), 1 + 240);
+    // Every field, also of more rows than a space–time diagram keeps.
+    let matrix = "--matrix poisson-140x140 --ordering tiles --tile 196";
+    for field in ["residual", "error", "update", "staleness", "solution"] {
+        let csv = drawn(&format!("{matrix} --field {field}"));
+        let value = |line: &str| line.rsplit_once(',').unwrap().1.parse::<f64>().unwrap().abs();
+        let largest = csv.lines().skip(1).map(value).fold(0.0, f64::max);
+        assert!(largest > 0.0 && largest.is_finite(), "{field}: {largest}");
+    }
+    refused(
+        &folder,
+        "solve --matrix ice-shet",
+        2,
+        &["matrix is ice-shet; there is no such file; known by name are heat-1d, ice-sheet"],
+    );
     // Of a file, by the coordinates of its nodes.
     tilescope(&folder, "solve --matrix poisson-20x12 --tile 16 --save-matrix m.mtx")
         .assert()
