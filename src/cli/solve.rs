@@ -13,7 +13,7 @@ use crate::picture::{
     counted, grouped, method_title, percent, problem_title, ratio, rounded, seconds,
 };
 use crate::problem;
-use crate::problem::matrix::{self, Analysis, BlockEntries};
+use crate::problem::matrix::{self, BlockEntries};
 use crate::run::{
     FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, RunTimes, StopRule,
     curve_table, reduction, save_solution, save_unknowns,
@@ -453,16 +453,14 @@ struct MatrixSummary {
 impl MatrixSummary {
     fn of(run: &Run, setup_seconds: f64) -> anyhow::Result<Option<Self>> {
         let plan = run.plan();
-        let Some((spec, matrix)) =
-            plan.spec.problem.matrix.as_ref().zip(plan.problem.operator.matrix())
-        else {
+        let of_matrix = plan.spec.problem.matrix.as_ref().zip(plan.problem.operator.matrix());
+        let Some(((spec, matrix), analysis)) = of_matrix.zip(plan.analysis.as_ref()) else {
             return Ok(None);
         };
         let begin = Instant::now();
         run.solver().solution()?;
         let download_seconds = begin.elapsed().as_secs_f64();
         let times = RunTimes::of(run);
-        let analysis = Analysis::of(matrix);
         let radius = plan.spectral_radius();
         let split = BlockEntries::of(matrix, plan.tiling.x());
         Ok(Some(Self {
