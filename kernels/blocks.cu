@@ -10,22 +10,17 @@
 /// Rows of a group, whose lists lie side by side: those of a warp.
 constexpr unsigned GROUP = WARP;
 
-/// Entries of a row that are requested before the first is used, and fewer where registers are short.
-constexpr int SEVERAL = 4, FEWER = 3;
-
-/// Registers of a thread with which five blocks of 256 threads share a multiprocessor.
-constexpr int REGISTERS = 48;
+/// Entries of a row that are requested before the first is used, where registers allow that.
+constexpr int SEVERAL = 4;
 
 /// Dynamic entries of a row that kernel `resident` keeps in registers.
 constexpr int KEPT = 8;
 
 /// Lists of entries. Those of a group of rows are padded to the longest, and lie entry by entry: the first entries
-/// of all its rows, then the second ones. To add 0 x would change a NaN and the sign of a zero. So padding of columns of
-/// the matrix is `NONE` and skipped; that of places in a block has the place after the last, where x is 1, and the
-/// weight -0: to add -0 changes nothing.
+/// of all its rows, then the second ones. Columns of padding are `NONE`; it is skipped, because to add 0 x would
+/// change a NaN and the sign of a zero.
 template <class Column> struct List {
     static constexpr Column NONE = Column(-1);
-    static constexpr bool IS_SKIPPED = sizeof(Column) == sizeof(unsigned);
 
     /// Where the lists of a group begin, in entries of a row; one more than there are groups.
     const unsigned *starts;
@@ -62,7 +57,7 @@ struct BlocksArguments {
     List<unsigned> outside;
     /// Columns are places among the computed rows. Kernel `rows` has no such list.
     List<unsigned short> inside;
-    /// Sweeps of the cycle, and rows of the largest block: arrays in shared memory have room for one more, of padding.
+    /// Sweeps of the cycle, and the rows that an array in shared memory has room for.
     int sweeps, capacity;
     /// Rows of the matrix.
     unsigned count;
@@ -75,7 +70,6 @@ static_assert(OFFSET(BlocksArguments, outside) == 72 && OFFSET(BlocksArguments, 
 template <int COUNT, class Column, class Value>
 __device__ __forceinline__ real add_together(const List<Column> &list, long long at, real sum, Value value) {
     constexpr Column NONE = List<Column>::NONE;
-    constexpr bool IS_SKIPPED = List<Column>::IS_SKIPPED;
     Column columns[COUNT];
     real weights[COUNT], values[COUNT];
 #pragma unroll
@@ -84,10 +78,10 @@ __device__ __forceinline__ real add_together(const List<Column> &list, long long
         weights[i] = __ldg(list.weights + at + i * GROUP);
     }
 #pragma unroll
-    for (int i = 0; i < COUNT; i++) values[i] = IS_SKIPPED && columns[i] == NONE ? real(0) : value(columns[i]);
+    for (int i = 0; i < COUNT; i++) values[i] = columns[i] == NONE ? real(0) : value(columns[i]);
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
-        if (!IS_SKIPPED || columns[i] != NONE) sum = multiply_add(weights[i], values[i], sum);
+        if (columns[i] != NONE) sum = multiply_add(weights[i], values[i], sum);
     }
     return sum;
 }
@@ -108,7 +102,6 @@ template <int TOGETHER, class Column, class Value>
 __device__ __forceinline__ real add(const List<Column> &list, unsigned group, unsigned first, real sum, Value value) {
     unsigned start = list.starts[group] + first, end = list.starts[group + 1];
     long long at = (long long)start * GROUP + threadIdx.x % GROUP;
-#pragma unroll 1
     for (; start + TOGETHER <= end; start += TOGETHER, at += TOGETHER * GROUP) {
         sum = add_together<TOGETHER>(list, at, sum, value);
     }
@@ -153,10 +146,10 @@ struct Work {
     __device__ __forceinline__ bool owns(unsigned place) const { return place - block.place < block.owned; }
 
     /// The static entries of a row.
-    template <int TOGETHER> __device__ __forceinline__ real add_outside(unsigned place) const {
+    __device__ __forceinline__ real add_outside(unsigned place) const {
         const real *from = a.from;
         auto value = [from](unsigned column) { return __ldg(from + column); };
-        return add<TOGETHER>(a.outside, group(place), 0, __ldg(a.g + row(place)), value);
+        return add<SEVERAL>(a.outside, group(place), 0, __ldg(a.g + row(place)), value);
     }
 
     /// The dynamic entries of a row from number `first` on.
@@ -208,8 +201,7 @@ extern __shared__ __align__(8) unsigned char shared_memory[];
 template <class Begin, class Update>
 __device__ __forceinline__ void cycle(const BlocksArguments &a, Begin begin, Update update) {
     Work work(a);
-    real *y = reinterpret_cast<real *>(shared_memory), *next = y + a.capacity + 1;
-    if (threadIdx.x == 0) y[a.capacity] = next[a.capacity] = 1;
+    real *y = reinterpret_cast<real *>(shared_memory), *next = y + a.capacity;
     for (unsigned place = threadIdx.x; place < work.block.rows; place += blockDim.x) {
         y[place] = __ldg(a.from + work.row(place));
         begin(work, place);
@@ -248,19 +240,19 @@ extern "C" __global__ void __launch_bounds__(1024, 1) rows(const __grid_constant
 }
 
 /// Static and dynamic entries in lists of their own.
-extern "C" __global__ void __maxnreg__(REGISTERS) reorganised(const __grid_constant__ BlocksArguments a) {
+extern "C" __global__ void __launch_bounds__(1024, 1) reorganised(const __grid_constant__ BlocksArguments a) {
     cycle(
         a, [](Work &, unsigned) {},
         [](const Work &work, unsigned place, const real *y) {
-            return work.add_inside<SEVERAL>(place, 0, work.add_outside<FEWER>(place), y);
+            return work.add_inside<SEVERAL>(place, 0, work.add_outside(place), y);
         });
 }
 
 /// The same; the sums over the static entries are made once, and kept in shared memory.
-extern "C" __global__ void __maxnreg__(REGISTERS) hoisted(const __grid_constant__ BlocksArguments a) {
-    real *sums = reinterpret_cast<real *>(shared_memory) + 2 * (a.capacity + 1);
+extern "C" __global__ void __launch_bounds__(1024, 1) hoisted(const __grid_constant__ BlocksArguments a) {
+    real *sums = reinterpret_cast<real *>(shared_memory) + 2 * a.capacity;
     cycle(
-        a, [sums](Work &work, unsigned place) { sums[place] = work.add_outside<FEWER>(place); },
+        a, [sums](Work &work, unsigned place) { sums[place] = work.add_outside(place); },
         [sums](const Work &work, unsigned place, const real *y) {
             return work.add_inside<SEVERAL>(place, 0, sums[place], y);
         });
@@ -270,24 +262,25 @@ extern "C" __global__ void __maxnreg__(REGISTERS) hoisted(const __grid_constant_
 /// registers, all of them unless `HAS_MORE`.
 template <bool HAS_MORE> __device__ __forceinline__ void cycle_in_registers(const BlocksArguments &a) {
     Work work(a);
-    real *y = reinterpret_cast<real *>(shared_memory), *next = y + a.capacity + 1;
-    if (threadIdx.x == 0) y[a.capacity] = next[a.capacity] = 1;
+    real *y = reinterpret_cast<real *>(shared_memory), *next = y + a.capacity;
     const unsigned place = threadIdx.x;
     const bool computes = place < work.block.rows;
     // Two columns in each number.
     unsigned columns[KEPT / 2] = {};
     real weights[KEPT] = {}, sum = 0, value = 0, first_change = 0;
-    unsigned length = 0;
+    int count = 0;
+    bool has_more = false;
     if (computes) {
         y[place] = __ldg(a.from + work.row(place));
-        sum = work.add_outside<SEVERAL>(place);
-        unsigned start = a.inside.starts[work.group(place)];
-        length = a.inside.starts[work.group(place) + 1] - start;
+        sum = work.add_outside(place);
+        unsigned start = a.inside.starts[work.group(place)], length = a.inside.starts[work.group(place) + 1] - start;
+        has_more = HAS_MORE && length > KEPT;
         long long at = (long long)start * GROUP + place % GROUP;
 #pragma unroll
         for (int i = 0; i < KEPT; i++) {
             if (i < length) {
                 unsigned column = __ldg(a.inside.columns + at + i * GROUP);
+                count += column != List<unsigned short>::NONE;
                 columns[i / 2] |= column << i % 2 * 16;
                 weights[i] = __ldg(a.inside.weights + at + i * GROUP);
             }
@@ -299,9 +292,9 @@ template <bool HAS_MORE> __device__ __forceinline__ void cycle_in_registers(cons
             value = sum;
 #pragma unroll
             for (int i = 0; i < KEPT; i++) {
-                if (i < length) value = multiply_add(weights[i], y[columns[i / 2] >> i % 2 * 16 & 0xffff], value);
+                if (i < count) value = multiply_add(weights[i], y[columns[i / 2] >> i % 2 * 16 & 0xffff], value);
             }
-            if (HAS_MORE && length > KEPT) value = work.add_inside<1>(place, KEPT, value, y);
+            if (has_more) value = work.add_inside<1>(place, KEPT, value, y);
             next[place] = value;
             if (sweep == 0) first_change = value - y[place];
         }
@@ -318,8 +311,8 @@ template <bool HAS_MORE> __device__ __forceinline__ void cycle_in_registers(cons
     work.write_norms();
 }
 
-/// No row has more than `KEPT` dynamic entries.
-extern "C" __global__ void __maxnreg__(REGISTERS) resident(const __grid_constant__ BlocksArguments a) {
+/// No row has more than `KEPT` dynamic entries. 48 registers let five blocks of 256 threads share a multiprocessor.
+extern "C" __global__ void __maxnreg__(48) resident(const __grid_constant__ BlocksArguments a) {
     cycle_in_registers<false>(a);
 }
 
@@ -333,7 +326,7 @@ extern "C" __global__ void __launch_bounds__(1024, 2) one_sweep(const __grid_con
     Work work(a);
     for (unsigned place = threadIdx.x; place < work.block.rows; place += blockDim.x) {
         unsigned row = work.block.first + place;
-        real value = work.add_outside<SEVERAL>(place);
+        real value = work.add_outside(place);
         real before = a.squares ? __ldg(a.from + row) : real(0);
         work.first_sweep(place, value - before);
         work.write(row, value, before);

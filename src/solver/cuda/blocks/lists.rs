@@ -66,11 +66,6 @@ pub(super) struct Lists<R> {
     pub inside: Entries<u16, R>,
 }
 
-/// The rows of the largest block.
-pub(super) fn most_rows(blocks: &[BlockRows]) -> usize {
-    blocks.iter().map(|(_, computed)| computed.len()).max().unwrap_or(0)
-}
-
 /// Where a column lies among the computed rows of a block, if it does.
 fn place(column: u32, (owned, computed): &BlockRows) -> Option<usize> {
     if owned.len() == computed.len() {
@@ -104,12 +99,12 @@ impl Starts {
         (GROUP * self.0.last().unwrap_or(&0)).max(1)
     }
 
-    /// Entries that are all padding so far: its column, and its weight.
-    fn entries_of<C: Copy, R: Real>(&self, (column, weight): (C, f64)) -> Entries<C, R> {
+    /// Entries whose columns are all padding so far.
+    fn entries_of<C: Copy, R: Real>(&self, padding: C) -> Entries<C, R> {
         // More than can be numbered would take 1.6 TB.
         let starts = self.0.iter().map(|start| u32::try_from(*start).unwrap_or(u32::MAX));
         let (columns, weights) =
-            (vec![column; self.entries()], vec![R::from_f64(weight); self.entries()]);
+            (vec![padding; self.entries()], vec![R::default(); self.entries()]);
         Entries { starts: starts.collect(), columns, weights }
     }
 }
@@ -170,8 +165,8 @@ impl<R: Real> Lists<R> {
         let mut lists = Self {
             blocks: Vec::with_capacity(blocks.len()),
             rows: Vec::new(),
-            outside: lengths.outside.entries_of((u32::MAX, 0.0)),
-            inside: lengths.inside.entries_of((most_rows(blocks) as u16, -0.0)),
+            outside: lengths.outside.entries_of(u32::MAX),
+            inside: lengths.inside.entries_of(u16::MAX),
         };
         let mut group = 0;
         for block in blocks {
@@ -279,10 +274,9 @@ mod tests {
             }
         }
         for entry in range(&lists.inside.starts).map(|entry| entry * GROUP + lane) {
-            // The place of padding is that after the last one of the largest block.
-            match blocks[block].1.get(lists.inside.columns[entry] as usize) {
-                Some(column) => found.push((*column, lists.inside.weights[entry])),
-                None => assert_eq!(lists.inside.weights[entry].to_bits(), (-0.0_f64).to_bits()),
+            if lists.inside.columns[entry] != u16::MAX {
+                let column = blocks[block].1[lists.inside.columns[entry] as usize];
+                found.push((column, lists.inside.weights[entry]));
             }
         }
         found
@@ -303,9 +297,9 @@ mod tests {
                     + lists.inside.columns.len() * (2 + 8)
                     + lists.blocks.len() * 20;
                 assert_eq!(lengths.bytes(8), stored as u64);
+                let most_rows = blocks.iter().map(|(_, computed)| computed.len()).max().unwrap();
                 let overlaps = overlap > 0 && blocks.len() > 1;
-                let is_uniform = lists.is_uniform(most_rows(&blocks));
-                assert_eq!(is_uniform, !overlaps, "{block_rows}, {overlap}");
+                assert_eq!(lists.is_uniform(most_rows), !overlaps, "{block_rows}, {overlap}");
                 for (number, block) in blocks.iter().enumerate() {
                     for (at, row) in block.1.iter().enumerate() {
                         let (columns, weights) = system.row(*row as usize);

@@ -14,12 +14,13 @@ use crate::problem::Csr;
 use crate::solver::cpu::computed_rows;
 use crate::solver::cuda::build::Build;
 use crate::solver::{Kernel, Method};
-use lists::{BlockRows, GROUP, Split, most_rows};
+use lists::{BlockRows, GROUP, Split};
 
 /// Threads of a block at most: the launch bounds in `blocks.cu`.
 const MOST_THREADS: usize = 1024;
 
-/// Rows of a block at most where dynamic entries have 16 bits for their places, and padding one more.
+/// Rows of a block at most where dynamic entries have 16 bits for their places; the last place stands for
+/// none.
 const MOST_PLACES: usize = u16::MAX as usize;
 
 /// Rows of a block of Jacobi's iteration, where blocks change nothing.
@@ -83,8 +84,7 @@ impl BlocksType {
     fn size(&self, rows: usize, precision: Precision, shared_bytes: usize) -> Option<BlockSize> {
         let warps = rows.div_ceil(WARP as usize).max(1);
         let threads = (warps * WARP as usize).min(MOST_THREADS);
-        // One place more than there are rows is that of padding.
-        let bytes = self.arrays * (rows + 1) * precision.bytes();
+        let bytes = self.arrays * rows * precision.bytes();
         // The last bytes hold what warps add up.
         let fits = bytes + NORMS_BYTES <= shared_bytes
             && (self.split != Split::Apart || rows <= MOST_PLACES)
@@ -186,7 +186,7 @@ impl Cut {
         // Before all rows are listed.
         choose(tiling.tile())?;
         let blocks: Vec<_> = computed_rows(matrix, &tiling).collect();
-        let most_rows = most_rows(&blocks);
+        let most_rows = blocks.iter().map(|(_, computed)| computed.len()).max().unwrap_or(0);
         let (name, mut kernel, mut size) = choose(most_rows)?;
         if k == 1 && kernel.split == Split::Apart && tiling.overlap() == 0 {
             kernel = &ONE_SWEEP;
@@ -203,9 +203,9 @@ mod tests {
     #[test]
     fn sizes_of_blocks() {
         let size = |kernel: &BlocksType, rows| kernel.size(rows, Precision::F64, 227 * 1024);
-        assert_eq!(size(&HOISTED, 256), Some(BlockSize { threads: 256, bytes: 3 * 257 * 8 }));
-        assert_eq!(size(&ROWS, 1), Some(BlockSize { threads: 32, bytes: 2 * 2 * 8 }));
-        assert_eq!(size(&ROWS, 5000), Some(BlockSize { threads: 1024, bytes: 2 * 5001 * 8 }));
+        assert_eq!(size(&HOISTED, 256), Some(BlockSize { threads: 256, bytes: 3 * 256 * 8 }));
+        assert_eq!(size(&ROWS, 1), Some(BlockSize { threads: 32, bytes: 2 * 8 }));
+        assert_eq!(size(&ROWS, 5000), Some(BlockSize { threads: 1024, bytes: 2 * 5000 * 8 }));
         assert_eq!((size(&RESIDENT, 1025), size(&HOISTED, 10_000)), (None, None));
         assert!(size(&RESIDENT, 1024).is_some() && size(&REORGANISED, 10_000).is_some());
         assert_eq!(ONE_SWEEP.size(70_000, Precision::F32, 227 * 1024), None);
