@@ -13,8 +13,9 @@ use crate::grid::memory::{self, NoRoom, OutOfMemory};
 use crate::grid::{
     Geometry, Precision, Shape, ShapeError, SharesError, Slice, Tiling, TilingError,
 };
+use crate::number::ratio;
 use crate::problem::input::{self, InputError};
-use crate::problem::matrix::{MarketError, Places, PlacesError};
+use crate::problem::matrix::{Analysis, MarketError, Places, PlacesError};
 use crate::problem::{
     Boundary, Conductivity, Csr, Diffusion, HEAT, HotBoxError, Jump, Operator, Problem, Source,
     SpectralRadius, Stencil, StencilError, hot_axes, hot_points,
@@ -46,6 +47,8 @@ pub struct Plan {
     pub order: Option<Arc<[u32]>>,
     /// Where the rows of a matrix lie, in its own order, if that is known.
     pub places: Option<Places>,
+    /// Properties of a matrix, in the order of its blocks.
+    pub analysis: Option<Arc<Analysis>>,
     /// Seconds that making the problem of a matrix took.
     pub times: PlanTimes,
     /// The tiles that were chosen, whether the method uses them or not: maps show their borders.
@@ -230,6 +233,7 @@ impl Planner {
             measured: Arc::default(),
             order: None,
             places: None,
+            analysis: None,
             times: PlanTimes::default(),
             method,
             tiling,
@@ -288,7 +292,7 @@ impl Planner {
             }
         }
         let block = method_spec.tile_of(0);
-        let Ordered { problem, order, places, jacobi_radius, times } =
+        let Ordered { problem, order, places, analysis, jacobi_radius, times } =
             self.matrices.problem(&spec.problem, block)?;
         let tiling = Tiling::blocks(problem.shape.nx(), block, method_spec.overlap_of(0))?;
         check_k(method_spec)?;
@@ -299,6 +303,7 @@ impl Planner {
             problem,
             order,
             places,
+            analysis: Some(analysis),
             times,
             jacobi_radius,
             measured: Arc::default(),
@@ -626,8 +631,8 @@ impl Plan {
                 }
             },
         };
-        let dominance = operator.dominance();
-        Some(format!("The matrix is not diagonally dominant (Σ|w| = {dominance:.3} > 1){what}."))
+        let dominance = ratio(operator.dominance());
+        Some(format!("The matrix is not diagonally dominant (Σ|w| = {dominance} > 1){what}."))
     }
 }
 
