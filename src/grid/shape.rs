@@ -126,13 +126,14 @@ impl Shape {
         }
         // Each axis with its two boundary values; a batch has none between its systems.
         let [x, y, z] = self.n.map(|n| n as u128 + 2);
-        let rows = if self.dim == 1 { self.batch as u128 } else { y };
         let values = match self.dim {
-            3 => {
-                let stride = x.next_multiple_of(UNIT as u128);
-                rows.saturating_mul(stride).saturating_add(UNIT as u128).saturating_mul(z)
+            1 => x.saturating_mul(self.batch as u128),
+            2 => x.saturating_mul(y),
+            _ => {
+                let unit = UNIT as u128;
+                let plane = x.next_multiple_of(unit).saturating_mul(y).saturating_add(unit);
+                plane.saturating_mul(z)
             }
-            _ => rows.saturating_mul(x),
         };
         let bytes = values.saturating_mul((ARRAYS * size_of::<f64>()) as u128);
         if bytes <= isize::MAX as u128 {
@@ -260,5 +261,36 @@ impl fmt::Display for Shape {
             (2, _) => write!(f, "{} × {}", self.nx(), self.ny()),
             _ => write!(f, "{} × {} × {}", self.nx(), self.ny(), self.nz()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_volumes_begin_at_multiples_of_a_unit() {
+        for (nx, ny, nz) in [(1, 1, 1), (14, 3, 2), (15, 2, 3), (31, 4, 2), (512, 1, 5)] {
+            let shape = Shape::grid_3d(nx, ny, nz).unwrap();
+            let mut end = shape.plane_stride();
+            for row in 0..shape.rows() {
+                let start = shape.row_start(row);
+                assert_eq!((start + 1) % UNIT, 0, "{shape}: row {row}");
+                assert!(start >= end, "{shape}: row {row} begins in the one before");
+                end = start + nx + 2;
+            }
+            // A row of the boundary and a plane of it lie behind the last row.
+            assert!(end + shape.stride() + shape.plane_stride() <= shape.stored(), "{shape}");
+        }
+    }
+
+    #[test]
+    fn a_volume_takes_no_more_than_is_checked() {
+        let shape = Shape::grid_3d(1022, 7, 3).unwrap();
+        assert_eq!(shape.stored(), (16 + 9 * 1024) * 5);
+        let most = isize::MAX as usize / (ARRAYS * size_of::<f64>());
+        assert!(Shape::grid_3d(14, 1, (most / 64) - 2).is_ok());
+        assert!(Shape::grid_3d(14, 1, most / 64).is_err());
+        assert!(Shape::grid_3d(usize::MAX, usize::MAX, usize::MAX).is_err());
     }
 }
