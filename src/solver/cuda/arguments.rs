@@ -212,11 +212,14 @@ pub(super) struct SpectralArguments<Cycle> {
     pub cycle: Cycle,
     /// The tables of a tile, laid out as the kernel says.
     pub tables: Pointer,
+    /// Tiles of the launch.
+    pub tiles: i64,
 }
 
 const fn assert_spectral<Cycle>() {
     assert!(offset_of!(SpectralArguments<Cycle>, tables) == size_of::<Cycle>());
-    assert!(size_of::<SpectralArguments<Cycle>>() == size_of::<Cycle>() + 8);
+    assert!(offset_of!(SpectralArguments<Cycle>, tiles) == size_of::<Cycle>() + 8);
+    assert!(size_of::<SpectralArguments<Cycle>>() == size_of::<Cycle>() + 16);
 }
 
 const fn assert_layout<R>() {

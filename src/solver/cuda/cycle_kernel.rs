@@ -245,7 +245,7 @@ impl Launch {
         unsafe { launch.launch(self.config) }.map(|_| ())
     }
 
-    /// Enqueues one cycle of a kernel that takes `SpectralArguments`, with tables that lie at `tables`.
+    /// Enqueues one cycle of a kernel that takes `SpectralArguments`, with tables that lie at `tables`, of so many tiles.
     pub fn spectral_cycle<R: Real + DeviceRepr>(
         &self,
         stream: &Arc<CudaStream>,
@@ -253,10 +253,12 @@ impl Launch {
         step: Step,
         cycle: &Cycle,
         tables: Pointer,
+        tiles: u32,
     ) -> Result<(), DriverError> {
         let mut launch = stream.launch_builder(&self.function);
-        let flat = SpectralArguments { cycle: cycle.flat(system, step), tables };
-        let volume = SpectralArguments { cycle: cycle.volume(system, step), tables };
+        let tiles = tiles.into();
+        let flat = SpectralArguments { cycle: cycle.flat(system, step), tables, tiles };
+        let volume = SpectralArguments { cycle: cycle.volume(system, step), tables, tiles };
         if system.shape.dim() < 3 {
             launch.arg(&flat)
         } else {

@@ -3,9 +3,9 @@
 
 mod tensor;
 
-use super::arguments::{Pointer, counted};
+use super::arguments::Pointer;
 use super::cycle_kernel::{
-    Cycle, CycleKernel, Launch, Step, WARP, operations_per_second, tile_name,
+    Cycle, CycleKernel, Launch, Step, WARP, operations_per_second, tile_name, tiles_of,
 };
 use super::ptx::File;
 use super::setting::Setting;
@@ -41,7 +41,7 @@ pub(super) struct SpectralLayout {
 /// # Errors
 /// What it does not accept, such as `tile 200x200`.
 pub(super) fn layout(setting: &Setting<'_>) -> Result<SpectralLayout, String> {
-    let Method::Spectral(spectral) = setting.method else {
+    let Method::Spectral(spectral) = setting.method.plain() else {
         return Err("sweeps".to_owned());
     };
     let tiling = spectral.tiling();
@@ -127,19 +127,19 @@ pub(super) fn build<R: Real + DeviceRepr>(
     stream: &Arc<CudaStream>,
     _arrays: [Pointer; 2],
 ) -> Result<Option<Box<dyn CycleKernel<R>>>, SolverError> {
-    let (Method::Spectral(spectral), Ok(layout)) = (setting.method, layout(setting)) else {
+    let (Method::Spectral(spectral), Ok(layout)) = (setting.method.plain(), layout(setting)) else {
         return Ok(None);
     };
     let gpu = &system.gpu;
     let tiling = spectral.tiling();
     let systems = if tiling.y().is_none() { system.shape.rows() } else { 1 };
     // Kernels take k from the tables.
-    let (Some(cycle), Some(tiles)) =
-        (Cycle::new(tiling, 1, [1, 1]), counted(tiling.count() * systems))
+    let (Some(cycle), Some([first, count])) =
+        (Cycle::new(tiling, 1, [1, 1]), tiles_of(system, tiling))
     else {
         return Ok(None);
     };
-    let tiles = tiles.unsigned_abs();
+    let (cycle, tiles) = (cycle.beginning_at(first), count.unsigned_abs());
     let capability = gpu.check(gpu.context.compute_capability())?;
     let plan = Plan::of(setting, spectral).filter(|_| capability >= tensor::OLDEST);
     let (tables, kernel) = if let Some(plan) = plan {
@@ -164,13 +164,15 @@ pub(super) fn build<R: Real + DeviceRepr>(
     let tables = gpu.check(stream.clone_htod(&tables))?;
     gpu.check(stream.synchronize())?;
     let at = tables.device_ptr(stream).0;
-    Ok(Some(Box::new(InSineBasis { kernel, cycle, products, at, _tables: tables })))
+    Ok(Some(Box::new(InSineBasis { kernel, cycle, products, tiles, at, _tables: tables })))
 }
 
 struct InSineBasis<R> {
     kernel: Launch,
     cycle: Cycle,
     products: Products,
+    /// Tiles of a launch.
+    tiles: u32,
     /// Where the tables lie.
     at: Pointer,
     /// They live as long as the kernel.
@@ -190,7 +192,7 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for InSineBasis<R> {
         system: &DeviceSystem<R>,
         step: Step,
     ) -> Result<(), DriverError> {
-        self.kernel.spectral_cycle(stream, system, step, &self.cycle, self.at)
+        self.kernel.spectral_cycle(stream, system, step, &self.cycle, self.at, self.tiles)
     }
 
     fn footprint(&self) -> Footprint {
