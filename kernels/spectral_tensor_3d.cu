@@ -222,9 +222,9 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
     const double2 *tables = reinterpret_cast<const double2 *>(arguments.tables);
     for (int i = threadIdx.x; i < P::MATRIX; i += P::THREADS) memory[P::TILE + i] = __ldg(tables + i);
     double squares = 0;
-    int tiles = a.x.count * a.y.count * a.z.count;
+    int tiles = a.first + arguments.tiles;
 #pragma unroll 1
-    for (int i = blockIdx.x; i < tiles; i += gridDim.x) {
+    for (int i = a.first + after_cycle_before(blockIdx.x); i < tiles; i += gridDim.x) {
         split<P>(a, i, squares);
         __syncthreads();
         transform<P>(tables);

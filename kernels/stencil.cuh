@@ -260,8 +260,8 @@ struct SpectralArguments {
     CycleArguments cycle;
     /// The tables of a tile, laid out as the kernel says.
     const real *tables;
-    /// Tiles of the launch.
-    long long tiles;
+    /// Tiles of the launch, and what would be padding.
+    int tiles, unused;
 };
 
 static_assert(OFFSET(SpectralArguments, tables) == sizeof(CycleArguments));

@@ -213,7 +213,9 @@ pub(super) struct SpectralArguments<Cycle> {
     /// The tables of a tile, laid out as the kernel says.
     pub tables: Pointer,
     /// Tiles of the launch.
-    pub tiles: i64,
+    pub tiles: i32,
+    /// What C leaves free; set, so that all bytes that the driver copies are.
+    pub unused: i32,
 }
 
 const fn assert_spectral<Cycle>() {
