@@ -209,13 +209,19 @@ pub(super) struct DampedArguments<R, Cycle> {
 /// `VolumeArguments` as the cycle.
 #[repr(C)]
 pub(super) struct SpectralArguments<Cycle> {
-    pub cycle: Cycle,
+    cycle: Cycle,
     /// The tables of a tile, laid out as the kernel says.
-    pub tables: Pointer,
+    tables: Pointer,
     /// Tiles of the launch.
-    pub tiles: i32,
+    tiles: i32,
     /// What C leaves free; set, so that all bytes that the driver copies are.
-    pub unused: i32,
+    unused: i32,
+}
+
+impl<Cycle> SpectralArguments<Cycle> {
+    pub fn new(cycle: Cycle, tables: Pointer, tiles: i32) -> Self {
+        Self { cycle, tables, tiles, unused: 0 }
+    }
 }
 
 const fn assert_spectral<Cycle>() {

@@ -30,8 +30,8 @@ use crate::problem::Problem;
 use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::{
     Advance, Batch, CycleNorms, Describe, DeviceInfo, Devices, ExchangePath, FieldObservation,
-    FieldRequest, Kernel, Method, NormRequest, Norms, Observe, Quantity, Solver, SolverError,
-    Unavailable,
+    FieldRequest, Footprint, Kernel, Method, NormRequest, Norms, Observe, Products, Quantity,
+    Solver, SolverError, Unavailable,
 };
 use cudarc::driver::CudaEvent;
 use cycles::{Message, Report, SharedCycles};
@@ -118,6 +118,7 @@ impl<R: DeviceReal> DevicesSolver<R> {
         let messages = messages(&problem.shape, shared, &shares, exchange)?;
         let footprints = shares.iter().flat_map(|share| share.inner.iter().chain(&share.borders));
         let footprint = footprints.map(share::Piece::footprint).max_by_key(|it| it.blocks);
+        let footprint = footprint.map(|footprint| on_all(footprint, &gpus));
         let device = DeviceInfo {
             ordinal: gpus[0].ordinal,
             name: name_of(&gpus),
@@ -292,6 +293,19 @@ fn messages<R: DeviceReal>(
         }
     }
     Ok(messages)
+}
+
+/// The footprint of the largest part of a cycle, with the arithmetic of all GPUs for its products, which are those of the
+/// whole grid.
+fn on_all(footprint: Footprint, gpus: &[Arc<Gpu>]) -> Footprint {
+    let mut ordinals: Vec<_> = gpus.iter().map(|gpu| gpu.ordinal).collect();
+    ordinals.sort_unstable();
+    ordinals.dedup();
+    let all = |products: Products| Products {
+        most_per_second: ordinals.len() as f64 * products.most_per_second,
+        ..products
+    };
+    Footprint { products: footprint.products.map(all), ..footprint }
 }
 
 /// `2 × NVIDIA H200`; of GPUs that differ, all names; the name alone of one that simulates several.

@@ -142,37 +142,46 @@ pub(super) fn build<R: Real + DeviceRepr>(
     let (cycle, tiles) = (cycle.beginning_at(first), count.unsigned_abs());
     let capability = gpu.check(gpu.context.compute_capability())?;
     let plan = Plan::of(setting, spectral).filter(|_| capability >= tensor::OLDEST);
-    let (tables, kernel) = if let Some(plan) = plan {
+    let (tables, kernel, passes) = if let Some(plan) = plan {
         let tables: Vec<R> = plan.tables(spectral).into_iter().map(R::from_f64).collect();
-        let tensor::Layout { file, function, threads, bytes, resident, tiles: at_once } =
+        let tensor::Layout { file, function, threads, bytes, resident, tiles: fewest, together } =
             plan.layout();
-        let blocks = tiles.div_ceil(at_once).min(gpu.multiprocessors * resident);
-        (tables, Launch::new(system, file, function, [blocks, 1], [threads, 1], bytes)?)
+        let blocks = tiles.div_ceil(fewest).min(gpu.multiprocessors * resident);
+        let kernel = Launch::new(system, file, function, [blocks, 1], [threads, 1], bytes)?;
+        // Streams of several devices wait for each other's events, not only for the kernel before.
+        let kernel = if system.share.is_none() { kernel.beginning_early() } else { kernel };
+        (tables, kernel, tiles.div_ceil(together))
     } else {
         let SpectralLayout { function, threads, bytes } = layout;
         let blocks = if tiling.y().is_none() { tiles.div_ceil(ROWS_1D as u32) } else { tiles };
         let threads = [u32::try_from(threads).unwrap_or(WARP), 1];
         let tables = plain_tables(spectral);
-        (tables, Launch::new(system, File::Spectral, function, [blocks, 1], threads, bytes)?)
+        let kernel = Launch::new(system, File::Spectral, function, [blocks, 1], threads, bytes)?;
+        (tables, kernel, blocks)
     };
     let arithmetic = gpu.check(operations_per_second(gpu, setting.precision))?;
     let products = Products {
         per_cycle: systems as f64 * spectral.products(),
-        most_per_second: arithmetic * if plan.is_some() { tensor::gain(capability) } else { 1.0 },
+        most_per_second: match plan {
+            Some(_) => arithmetic * tensor::gain(capability, setting.precision),
+            None => arithmetic,
+        },
         on_tensor_cores: plan.is_some(),
     };
+    let footprint =
+        Footprint { blocks: passes.into(), products: Some(products), ..kernel.footprint() };
     let tables = gpu.check(stream.clone_htod(&tables))?;
     gpu.check(stream.synchronize())?;
     let at = tables.device_ptr(stream).0;
-    Ok(Some(Box::new(InSineBasis { kernel, cycle, products, tiles, at, _tables: tables })))
+    Ok(Some(Box::new(InSineBasis { kernel, cycle, footprint, tiles: count, at, _tables: tables })))
 }
 
 struct InSineBasis<R> {
     kernel: Launch,
     cycle: Cycle,
-    products: Products,
+    footprint: Footprint,
     /// Tiles of a launch.
-    tiles: u32,
+    tiles: i32,
     /// Where the tables lie.
     at: Pointer,
     /// They live as long as the kernel.
@@ -196,7 +205,7 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for InSineBasis<R> {
     }
 
     fn footprint(&self) -> Footprint {
-        Footprint { products: Some(self.products), ..self.kernel.footprint() }
+        self.footprint
     }
 }
 
