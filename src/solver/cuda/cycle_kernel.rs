@@ -294,7 +294,7 @@ impl Launch {
             id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
             pad: [0; 4],
             value: CUlaunchAttributeValue {
-                programmaticStreamSerializationAllowed: self.begins_early.into(),
+                programmaticStreamSerializationAllowed: 1,
             },
         };
         let config = CUlaunchConfig {
@@ -307,7 +307,7 @@ impl Launch {
             sharedMemBytes: config.shared_mem_bytes,
             hStream: stream.cu_stream(),
             attrs: &raw mut early,
-            numAttrs: 1,
+            numAttrs: self.begins_early.into(),
         };
         let mut arguments = [ptr::from_ref(argument).cast_mut().cast()];
         // SAFETY: the driver copies the argument before it returns.
