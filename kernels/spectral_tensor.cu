@@ -28,6 +28,8 @@ template <int SIDE_, int WARPS_, int GROUPS_, int CHUNK_, bool KEEPS_FACTORS_, i
     static constexpr int SIDE = SIDE_, HALF = SIDE / 2;
     /// Warps of a quadrant: each has a strip.
     static constexpr int WARPS = WARPS_;
+    /// Whether pairs take one load where they can; where warps share a quadrant, registers would not suffice.
+    static constexpr bool LOADS_PAIRS = WARPS == 1;
     static constexpr int GROUPS = GROUPS_, THREADS = 4 * WARP * WARPS;
     /// 8 x 8 blocks along a quadrant, and those of a warp's strip.
     static constexpr int BLOCKS = HALF / 8, STRIP = BLOCKS / WARPS;
@@ -177,9 +179,11 @@ template <class P> __device__ __forceinline__ void transform(const Pair *tables)
     }
 }
 
-/// Two neighbouring points. Rows begin at odd addresses, so that a pair takes two loads.
-__device__ __forceinline__ Pair load(const real *from, bool is_needed) {
-    return is_needed ? make_pair(__ldg(from), __ldg(from + 1)) : make_pair(0, 0);
+/// Two neighbouring points, by one load where they lie at a multiple of the size of a pair.
+template <bool IS_ALIGNED> __device__ __forceinline__ Pair load(const real *from, bool is_needed) {
+    if (!is_needed) return make_pair(0, 0);
+    if (IS_ALIGNED) return __ldg(reinterpret_cast<const Pair *>(from));
+    return make_pair(__ldg(from), __ldg(from + 1));
 }
 
 /// A pair of points near the beginning of a row and its mirror image near the end, in a row and in the
@@ -193,6 +197,8 @@ template <class P> struct Tile {
     const real *from, *g;
     real *to;
     int left, right, top, bottom;
+    /// Whether pairs of the iterate and of g lie at multiples of their size.
+    bool is_aligned;
 
     __device__ __forceinline__ Tile(const CycleArguments &arguments, int tile) : arguments(arguments) {
         int tile_x = tile % arguments.x.count, tile_y = tile / arguments.x.count;
@@ -205,15 +211,18 @@ template <class P> struct Tile {
         right = arguments.x.border(tile_x + 1) - x;
         top = arguments.y.border(tile_y) - y;
         bottom = arguments.y.border(tile_y + 1) - y;
+        auto is_multiple = [](const real *at) { return reinterpret_cast<unsigned long long>(at) % sizeof(Pair) == 0; };
+        is_aligned = P::LOADS_PAIRS && arguments.grid.pitch % 2 == 0 && is_multiple(from) && is_multiple(g);
     }
 
     /// Row `y` and the mirrored one of an array, at pair `m`.
+    template <bool IS_ALIGNED>
     __device__ __forceinline__ Quad rows(const real *values, int y, int m, bool is_needed) const {
         const real *row = values + y * arguments.grid.pitch;
         const real *mirrored = values + (P::SIDE - 1 - y) * arguments.grid.pitch;
         int x = 2 * m, other = P::SIDE - 2 - x;
-        return {load(row + x, is_needed), load(row + other, is_needed), load(mirrored + x, is_needed),
-                load(mirrored + other, is_needed)};
+        return {load<IS_ALIGNED>(row + x, is_needed), load<IS_ALIGNED>(row + other, is_needed),
+                load<IS_ALIGNED>(mirrored + x, is_needed), load<IS_ALIGNED>(mirrored + other, is_needed)};
     }
 
     __device__ __forceinline__ bool owns(int x, int y) const {
@@ -235,7 +244,7 @@ __device__ __forceinline__ Pair change(const Weights &w, real x_prev, Pair own, 
 }
 
 /// The first sweep of a tile: writes its quadrants, and adds up the squares of the owned points.
-template <class P>
+template <class P, bool IS_ALIGNED>
 __device__ __forceinline__ void split(const Tile<P> &tile, double &squares) {
     constexpr int LANES = P::LANES, QUADRANT = P::QUADRANTS / 4;
     int thread = thread_of_block() % P::THREADS;
@@ -245,15 +254,15 @@ __device__ __forceinline__ void split(const Tile<P> &tile, double &squares) {
     const CycleArguments &arguments = tile.arguments;
     bool measures = arguments.squares;
     Quad g[P::AHEAD];
-    Quad prev = tile.rows(tile.from, first - 1, m, is_active), own = tile.rows(tile.from, first, m, is_active);
+    Quad prev = tile.template rows<IS_ALIGNED>(tile.from, first - 1, m, is_active), own = tile.template rows<IS_ALIGNED>(tile.from, first, m, is_active);
 #pragma unroll
     for (int i = 0; i < P::ROWS; i++) {
         if (i % P::AHEAD == 0) {
 #pragma unroll
-            for (int j = 0; j < P::AHEAD; j++) g[j] = tile.rows(tile.g, first + i + j, m, is_active);
+            for (int j = 0; j < P::AHEAD; j++) g[j] = tile.template rows<IS_ALIGNED>(tile.g, first + i + j, m, is_active);
         }
         int y = first + i, mirrored = P::SIDE - 1 - y;
-        Quad next = tile.rows(tile.from, y + 1, m, is_active);
+        Quad next = tile.template rows<IS_ALIGNED>(tile.from, y + 1, m, is_active);
         Quad right = g[i % P::AHEAD];
         // The neighbours along x are those of the lanes beside, or lie in the halo, or across the middle.
         auto before = [](real value) { return __shfl_up_sync(ALL_LANES, value, 1, LANES); };
@@ -298,7 +307,7 @@ __device__ __forceinline__ void split(const Tile<P> &tile, double &squares) {
 }
 
 /// Adds the correction to the owned points of a tile and stores them.
-template <class P>
+template <class P, bool IS_ALIGNED>
 __device__ __forceinline__ void join(const Tile<P> &tile) {
     constexpr int LANES = P::LANES, QUADRANT = P::QUADRANTS / 4;
     int thread = thread_of_block() % P::THREADS, group = thread_of_block() / P::THREADS;
@@ -310,7 +319,7 @@ __device__ __forceinline__ void join(const Tile<P> &tile) {
     for (int i = 0; i < P::ROWS; i += P::AHEAD) {
         Quad own[P::AHEAD];
 #pragma unroll
-        for (int j = 0; j < P::AHEAD; j++) own[j] = tile.rows(tile.from, first + i + j, m, is_active);
+        for (int j = 0; j < P::AHEAD; j++) own[j] = tile.template rows<IS_ALIGNED>(tile.from, first + i + j, m, is_active);
         if (i == 0) wait(1 + group, P::THREADS);
 #pragma unroll
         for (int j = 0; j < P::AHEAD; j++) {
@@ -348,7 +357,14 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
     int tiles = arguments.tiles + a.first;
     int i = a.first + after_cycle_before(threadIdx.x / P::THREADS * gridDim.x + blockIdx.x);
     do {
-        if (i < tiles) split<P>(Tile<P>(a, i), squares);
+        if (i < tiles) {
+            Tile<P> tile(a, i);
+            if (tile.is_aligned) {
+                split<P, true>(tile, squares);
+            } else {
+                split<P, false>(tile, squares);
+            }
+        }
         if (i - a.first < gridDim.x * P::GROUPS) {
             // All groups of the block meet here once, with a tile or without.
             asm volatile("cp.async.wait_all;" ::: "memory");
@@ -357,7 +373,12 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
         if (i < tiles) {
             wait(1 + thread_of_block() / P::THREADS, P::THREADS);
             transform<P>(tables);
-            join<P>(Tile<P>(a, unknown(i)));
+            Tile<P> tile(a, unknown(i));
+            if (tile.is_aligned) {
+                join<P, true>(tile);
+            } else {
+                join<P, false>(tile);
+            }
             wait(1 + thread_of_block() / P::THREADS, P::THREADS);
         }
         i += gridDim.x * P::GROUPS;

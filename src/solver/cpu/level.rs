@@ -64,14 +64,6 @@ impl Level {
         Self::available().pop().unwrap_or(Self::Plain)
     }
 
-    /// Whether there are 32 vector registers, and not 16.
-    pub(super) fn has_many_registers(self) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return self == Self::Avx512;
-        #[cfg(not(target_arch = "x86_64"))]
-        return false;
-    }
-
     /// Runs `task` as compiled for this level.
     pub(super) fn run<T: Task>(self, task: T) -> T::Output {
         match self {

@@ -139,11 +139,6 @@ impl Extent {
         self.rows() * (self.width + 3 * PADDING)
     }
 
-    /// Rows of a plane that have a mirrored one; none in 1D, where rows are systems.
-    pub fn mirrored_rows(&self) -> usize {
-        if self.dim > 1 { self.height / 2 } else { 0 }
-    }
-
     /// Rows of all planes.
     pub fn rows(&self) -> usize {
         self.height * self.depth

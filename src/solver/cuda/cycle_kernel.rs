@@ -293,9 +293,7 @@ impl Launch {
         let mut early = CUlaunchAttribute {
             id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
             pad: [0; 4],
-            value: CUlaunchAttributeValue {
-                programmaticStreamSerializationAllowed: 1,
-            },
+            value: CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
         };
         let config = CUlaunchConfig {
             gridDimX: config.grid_dim.0,

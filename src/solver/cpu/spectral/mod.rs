@@ -15,7 +15,7 @@ use super::level::{Level, Task};
 use super::patch::{Aligned, Extent, PADDING};
 use crate::grid::Real;
 use crate::solver::Spectral;
-use crate::solver::spectral::{AxisModes, LARGEST_SIDE};
+use crate::solver::spectral::AxisModes;
 use product::{Matrix, Product};
 
 /// The tables of a tile.
@@ -184,7 +184,7 @@ impl<R: Real> Tables<R> {
         level.run(Split { tables: self, extent, here, there, out: one });
         let last = self.axes.len() - 1;
         for axis in 0..=last {
-            if axis > 1 {
+            if axis > 0 {
                 level.run(Butterflies { stack: self.stack(extent, axis), values: one });
             }
             self.multiply(level, extent, axis, true, one, other);
@@ -195,7 +195,7 @@ impl<R: Real> Tables<R> {
             for axis in (0..=last).rev() {
                 self.multiply(level, extent, axis, false, one, other);
                 std::mem::swap(&mut one, &mut other);
-                if axis > 1 {
+                if axis > 0 {
                     level.run(Butterflies { stack: self.stack(extent, axis), values: one });
                 }
             }
@@ -230,7 +230,6 @@ impl<R: Real> Tables<R> {
         to: &mut [R],
     ) {
         let tables = &self.axes[axis];
-        let has_many_registers = level.has_many_registers();
         for (half, table) in
             (if is_forward { &tables.forward } else { &tables.backward }).iter().enumerate()
         {
@@ -243,8 +242,7 @@ impl<R: Real> Tables<R> {
                     (Matrix { values: &from[first..], stride: self.stride }, self.stride);
                 let (rows, inner, columns) = (extent.rows(), table.size, self.half);
                 let to = &mut to[first..];
-                let b = table.matrix();
-                level.run(Product { a, b, to, stride, rows, inner, columns, has_many_registers });
+                level.run(Product { a, b: table.matrix(), to, stride, rows, inner, columns });
                 continue;
             }
             let Stack { apart, size, side, count } = self.stack(extent, axis);
@@ -259,7 +257,6 @@ impl<R: Real> Tables<R> {
                     rows,
                     inner,
                     columns: size,
-                    has_many_registers,
                 });
             }
         }
@@ -275,7 +272,7 @@ struct Stack {
     count: usize,
 }
 
-/// Replaces slices across z and their mirror images by their sums and differences, or these by twice … the points:
+/// Replaces slices and their mirror images by their sums and differences, or these by twice … the points:
 /// with orthonormal matrices no factor is needed in either direction.
 struct Butterflies<'a, R> {
     stack: Stack,
@@ -316,83 +313,7 @@ impl<R: Real> Task for ScaleBy<'_, R> {
     }
 }
 
-/// Values of a row.
-type Row<R> = [R; LARGEST_SIDE];
-
-/// Rows are worked on in arrays of so many values, as many as a vector has at most: such loops have no remainder.
-const CHUNK: usize = PADDING;
-
-/// So many values from a place on.
-#[inline(always)]
-fn chunk<R>(values: &[R], at: usize) -> &[R; CHUNK] {
-    values[at..at + CHUNK].try_into().expect("as many values as there are")
-}
-
-#[inline(always)]
-fn chunk_mut<R>(values: &mut [R], at: usize) -> &mut [R; CHUNK] {
-    (&mut values[at..at + CHUNK]).try_into().expect("as many values as there are")
-}
-
-/// Replaces two rows by their sum and their difference; what lies past `width`, up to a whole chunk, is of no use.
-#[inline(always)]
-fn butterfly<R: Real>(one: &mut Row<R>, other: &mut Row<R>, width: usize) {
-    for at in (0..width).step_by(CHUNK) {
-        let (one, other) = (chunk_mut(one, at), chunk_mut(other, at));
-        for i in 0..CHUNK {
-            (one[i], other[i]) = (one[i] + other[i], one[i] - other[i]);
-        }
-    }
-}
-
-/// Splits a row into sums and differences of mirrored points.
-#[inline(always)]
-fn fold<R: Real>(values: &[R], even: &mut [R], odd: &mut [R]) {
-    let [sums, differences] = halves(values.len());
-    let whole = differences / CHUNK * CHUNK;
-    for at in (0..whole).step_by(CHUNK) {
-        let (low, high) = (chunk(values, at), chunk(values, values.len() - CHUNK - at));
-        let (even, odd) = (chunk_mut(even, at), chunk_mut(odd, at));
-        for i in 0..CHUNK {
-            let mirrored = high[CHUNK - 1 - i];
-            (even[i], odd[i]) = (low[i] + mirrored, low[i] - mirrored);
-        }
-    }
-    for i in whole..differences {
-        let (low, high) = (values[i], values[values.len() - 1 - i]);
-        (even[i], odd[i]) = (low + high, low - high);
-    }
-    if sums > differences {
-        even[differences] = values[differences];
-    }
-}
-
-/// Puts a row together from its sums and differences.
-#[inline(always)]
-fn unfold<R: Real>(even: &[R], odd: &[R], values: &mut [R]) {
-    let width = values.len();
-    let [sums, differences] = halves(width);
-    let whole = differences / CHUNK * CHUNK;
-    for at in (0..whole).step_by(CHUNK) {
-        let (even, odd) = (chunk(even, at), chunk(odd, at));
-        let low = chunk_mut(values, at);
-        for i in 0..CHUNK {
-            low[i] = even[i] + odd[i];
-        }
-        let high = chunk_mut(values, width - CHUNK - at);
-        for i in 0..CHUNK {
-            high[i] = even[CHUNK - 1 - i] - odd[CHUNK - 1 - i];
-        }
-    }
-    for i in whole..differences {
-        values[i] = even[i] + odd[i];
-        values[width - 1 - i] = even[i] - odd[i];
-    }
-    if sums > differences {
-        values[differences] = even[differences];
-    }
-}
-
-/// Splits what the first sweep changed into sums and differences along x, and along y where that is an axis.
+/// Splits what the first sweep changed into sums and differences along x.
 struct Split<'a, R> {
     tables: &'a Tables<R>,
     extent: &'a Extent,
@@ -404,49 +325,28 @@ struct Split<'a, R> {
 impl<R: Real> Task for Split<'_, R> {
     type Output = ();
     #[inline(always)]
-    fn run(mut self) {
-        let Extent { width, height, depth, .. } = *self.extent;
-        let pairs = self.extent.mirrored_rows();
-        let [mut one, mut other] = [[R::default(); LARGEST_SIDE]; 2];
-        for plane in 0..depth {
-            let first = plane * height;
-            for y in 0..pairs {
-                let (row, mirrored) = (first + y, first + height - 1 - y);
-                self.change(row, &mut one);
-                self.change(mirrored, &mut other);
-                butterfly(&mut one, &mut other, width);
-                self.put(row, &one);
-                self.put(mirrored, &other);
-            }
-            for row in first + pairs..first + height - pairs {
-                self.change(row, &mut one);
-                self.put(row, &one);
-            }
-        }
-    }
-}
-
-impl<R: Real> Split<'_, R> {
-    /// What the first sweep changed of a row, scaled.
-    #[inline(always)]
-    fn change(&self, row: usize, change: &mut Row<R>) {
-        let Self { tables, extent, here, there, .. } = *self;
-        let first = extent.row(row);
-        for at in (0..extent.width).step_by(CHUNK) {
-            let (new, old) = (chunk(here, first + at), chunk(there, first + at));
-            let change = chunk_mut(change, at);
-            for i in 0..CHUNK {
+    fn run(self) {
+        let Self { tables, extent, here, there, out } = self;
+        let width = extent.width;
+        let [sums, differences] = halves(width);
+        let mut row_values = [R::default(); crate::solver::spectral::LARGEST_SIDE];
+        let change = &mut row_values[..width];
+        for (row, out) in out.chunks_exact_mut(tables.stride).enumerate() {
+            let at = extent.row(row);
+            let (new, old) = (&here[at..at + width], &there[at..at + width]);
+            for i in 0..width {
                 change[i] = new[i] - old[i];
             }
+            tables.scale_row(extent, row, change, |axis| &axis.scale);
+            let (even, odd) = out.split_at_mut(tables.half);
+            for i in 0..differences {
+                let (low, high) = (change[i], change[width - 1 - i]);
+                (even[i], odd[i]) = (low + high, low - high);
+            }
+            if sums > differences {
+                even[differences] = change[differences];
+            }
         }
-        tables.scale_row(extent, row, &mut change[..extent.width], |axis| &axis.scale);
-    }
-
-    #[inline(always)]
-    fn put(&mut self, row: usize, values: &Row<R>) {
-        let Tables { stride, half, .. } = *self.tables;
-        let (even, odd) = self.out[row * stride..][..stride].split_at_mut(half);
-        fold(&values[..self.extent.width], even, odd);
     }
 }
 
@@ -473,7 +373,7 @@ impl<R: Real> Tables<R> {
     }
 }
 
-/// Adds the correction, put together from its sums and differences along x and y, to the values before.
+/// Adds the correction, put together from its sums and differences along x, to the values before.
 struct Join<'a, R> {
     tables: &'a Tables<R>,
     extent: &'a Extent,
@@ -485,52 +385,27 @@ struct Join<'a, R> {
 impl<R: Real> Task for Join<'_, R> {
     type Output = ();
     #[inline(always)]
-    fn run(mut self) {
-        let Extent { width, height, depth, .. } = *self.extent;
-        let pairs = self.extent.mirrored_rows();
-        let [mut one, mut other] = [[R::default(); LARGEST_SIDE]; 2];
-        for plane in 0..depth {
-            let first = plane * height;
-            for y in 0..pairs {
-                let (row, mirrored) = (first + y, first + height - 1 - y);
-                self.get(row, &mut one);
-                self.get(mirrored, &mut other);
-                butterfly(&mut one, &mut other, width);
-                self.add(row, &mut one);
-                self.add(mirrored, &mut other);
+    fn run(self) {
+        let Self { tables, extent, here, there, values } = self;
+        let width = extent.width;
+        let [sums, differences] = halves(width);
+        let mut row_values = [R::default(); crate::solver::spectral::LARGEST_SIDE];
+        let change = &mut row_values[..width];
+        for (row, values) in values.chunks_exact(tables.stride).enumerate() {
+            let (even, odd) = values.split_at(tables.half);
+            for i in 0..differences {
+                change[i] = even[i] + odd[i];
+                change[width - 1 - i] = even[i] - odd[i];
             }
-            for row in first + pairs..first + height - pairs {
-                self.get(row, &mut one);
-                self.add(row, &mut one);
+            if sums > differences {
+                change[differences] = even[differences];
             }
-        }
-    }
-}
-
-impl<R: Real> Join<'_, R> {
-    #[inline(always)]
-    fn get(&self, row: usize, values: &mut Row<R>) {
-        let Tables { stride, half, .. } = *self.tables;
-        let (even, odd) = self.values[row * stride..][..stride].split_at(half);
-        unfold(even, odd, &mut values[..self.extent.width]);
-    }
-
-    /// Adds the correction of a row.
-    #[inline(always)]
-    fn add(&mut self, row: usize, change: &mut Row<R>) {
-        let Self { tables, extent, here, there, .. } = self;
-        let (width, first) = (extent.width, extent.row(row));
-        tables.scale_row(extent, row, &mut change[..width], |axis| &axis.unscale);
-        let whole = width / CHUNK * CHUNK;
-        for at in (0..whole).step_by(CHUNK) {
-            let (new, old) = (chunk_mut(here, first + at), chunk(there, first + at));
-            let change = chunk(change, at);
-            for i in 0..CHUNK {
+            tables.scale_row(extent, row, change, |axis| &axis.unscale);
+            let at = extent.row(row);
+            let (new, old) = (&mut here[at..at + width], &there[at..at + width]);
+            for i in 0..width {
                 new[i] = old[i] + change[i];
             }
-        }
-        for i in whole..width {
-            here[first + i] = there[first + i] + change[i];
         }
     }
 }

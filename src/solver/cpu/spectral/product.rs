@@ -7,9 +7,8 @@ use super::super::level::Task;
 use crate::grid::Real;
 
 /// Rows that are computed together: with two vectors of columns, as many sums as hide the latency of a
-/// fused multiply-add; and where there are registers for twice as many, which halves the loads of B.
+/// fused multiply-add.
 const ROWS: usize = 4;
-const MANY_ROWS: usize = 8;
 
 /// A matrix by rows.
 #[derive(Clone, Copy)]
@@ -29,8 +28,6 @@ pub(super) struct Product<'a, R> {
     pub rows: usize,
     /// Columns of A, rows of B.
     pub inner: usize,
-    /// Whether there are 32 vector registers.
-    pub has_many_registers: bool,
     pub columns: usize,
 }
 
@@ -54,10 +51,6 @@ impl<R: Real> Product<'_, R> {
     fn panels<const COLUMNS: usize>(&mut self, mut column: usize) -> usize {
         while column + COLUMNS <= self.columns {
             let mut row = 0;
-            while self.has_many_registers && row + MANY_ROWS <= self.rows {
-                self.block::<MANY_ROWS, COLUMNS>(row, column);
-                row += MANY_ROWS;
-            }
             while row + ROWS <= self.rows {
                 self.block::<ROWS, COLUMNS>(row, column);
                 row += ROWS;

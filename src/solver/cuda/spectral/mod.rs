@@ -24,6 +24,9 @@ const ROWS: [(&str, usize, usize); 2] = [("four_rows", 4, 256), ("eight_rows", 8
 /// Columns of that block.
 const COLUMNS: usize = 4;
 
+/// Passes of a block on tensor cores up to which it is begun before the cycle before has ended.
+const MOST_EARLY_PASSES: u32 = 16;
+
 /// Tiles of a block in 1D.
 const ROWS_1D: usize = 32;
 
@@ -148,9 +151,11 @@ pub(super) fn build<R: Real + DeviceRepr>(
             plan.layout();
         let blocks = tiles.div_ceil(fewest).min(gpu.multiprocessors * resident);
         let kernel = Launch::new(system, file, function, [blocks, 1], [threads, 1], bytes)?;
-        // Streams of several devices wait for each other's events, not only for the kernel before.
-        let kernel = if system.share.is_none() { kernel.beginning_early() } else { kernel };
-        (tables, kernel, tiles.div_ceil(together))
+        let passes = tiles.div_ceil(together);
+        // Streams of several devices wait for each other's events, not only for the kernel before. Cycles of many passes
+        // gain nothing.
+        let is_early = system.share.is_none() && passes <= MOST_EARLY_PASSES * blocks;
+        (tables, if is_early { kernel.beginning_early() } else { kernel }, passes)
     } else {
         let SpectralLayout { function, threads, bytes } = layout;
         let blocks = if tiling.y().is_none() { tiles.div_ceil(ROWS_1D as u32) } else { tiles };
