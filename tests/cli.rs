@@ -831,8 +831,6 @@ fn simulated_devices_have_the_results_of_one() {
     refuse(&format!("{small} --exchange host"), "exchange is host; it applies only to several");
     let both = format!("{small} --simulate-devices 2 --devices 0,1");
     refuse(&both, "simulate_devices is 2; one GPU simulates them; devices must name one");
-    let endless = "--shape 40x64 --tile 8 --k inf --simulate-devices 2";
-    refuse(endless, "k is inf; with several devices it must be at most 4096");
     let many: Vec<_> = (0..9).map(|gpu| gpu.to_string()).collect();
     let nine = "it must be at most 8 GPUs, one for each row of tiles that devices share";
     refuse(&format!("{small} --devices {}", many.join(",")), nine);
@@ -845,6 +843,8 @@ fn simulated_devices_have_the_results_of_one() {
     let one = saved("", "one.npy");
     assert_eq!(saved("--simulate-devices 4", "four.npy"), one);
     assert_ne!(saved("--simulate-devices 4 --exchange-every 8", "rarely.npy"), one);
+    let endless = saved("--k inf --overlap 2", "endless.npy");
+    assert_eq!(saved("--k inf --overlap 2 --simulate-devices 3", "shared.npy"), endless);
     let cycles = |options: &str| json(&folder, &format!("{small} {options}"))["cycles"].as_u64();
     let needed = cycles("");
     assert_eq!(cycles("--simulate-devices 4"), needed);

@@ -835,7 +835,7 @@ impl RunSpec {
     }
 }
 
-/// Refuses several devices where nothing is exchanged or computed by sweeps, and what applies only to them.
+/// Refuses several devices where nothing is exchanged, and what applies only to them.
 fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     let MethodSpec { simulate_devices, exchange_every, exchange, link, .. } = run.method;
     let spec = &run.method;
@@ -881,10 +881,6 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     }
     if !spec.schedule().is_jacobi() {
         return refuse("tiles in waves and points in warps are on one device");
-    }
-    if spec.name == MethodName::Hierarchical && spec.k > Subiterations::Finite(MOST_SWEEPS) {
-        let allowed = format!("with several devices it must be at most {MOST_SWEEPS}");
-        return Err(value("k", spec.k, allowed));
     }
     if exchange_every == Some(0) {
         return Err(value("exchange_every", 0, "it must be at least 1"));

@@ -223,7 +223,7 @@ impl Job {
             && !self.has_tried_gpu
             && self.plan.spec.method.backend == Backend::Auto
             && self.plan.backend() == Backend::Cpu
-            && !matches!(self.plan.method, Method::Spectral(_))
+            && !matches!(self.plan.method.plain(), Method::Spectral(_))
             && !self.is_over()
             && !self.is_going_back()
     }
