@@ -50,6 +50,7 @@ struct BlocksArguments {
     Norms *others;
     /// a_ii, and the exact solution, null if it is not known.
     const double *diagonal, *exact;
+    /// Null where all blocks own `capacity` rows, but for the last, and compute no others.
     const RowBlock *blocks;
     /// The computed rows, group by group; null where these are the owned ones.
     const unsigned *rows;
@@ -58,38 +59,53 @@ struct BlocksArguments {
     List<unsigned short> inside;
     /// Sweeps of the cycle, and the rows that an array in shared memory has room for.
     int sweeps, capacity;
+    /// Rows of the matrix.
+    unsigned count;
 };
 
-static_assert(sizeof(BlocksArguments) == 128);
+static_assert(sizeof(BlocksArguments) == 136);
 static_assert(OFFSET(BlocksArguments, outside) == 72 && OFFSET(BlocksArguments, sweeps) == 120);
 
-/// `sum` + the products of the entries of a row from number `first` on, where `value` gives x of a column. `TOGETHER`
-/// entries are requested before the first is used.
+/// `sum` + the products of `COUNT` entries of a row, all requested before the first is used. `value` gives x of a column.
+template <int COUNT, class Column, class Value>
+__device__ __forceinline__ real add_together(const List<Column> &list, long long at, real sum, Value value) {
+    constexpr Column NONE = List<Column>::NONE;
+    Column columns[COUNT];
+    real weights[COUNT], values[COUNT];
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        columns[i] = __ldg(list.columns + at + i * GROUP);
+        weights[i] = __ldg(list.weights + at + i * GROUP);
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) values[i] = columns[i] == NONE ? real(0) : value(columns[i]);
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        if (columns[i] != NONE) sum = multiply_add(weights[i], values[i], sum);
+    }
+    return sum;
+}
+
+/// The same with the last `count` entries, at most `MOST`: all lanes of a warp have as many.
+template <int MOST, class Column, class Value>
+__device__ __forceinline__ real add_last(
+    const List<Column> &list, long long at, unsigned count, real sum, Value value) {
+    if constexpr (MOST > 0) {
+        if (count == MOST) return add_together<MOST>(list, at, sum, value);
+        return add_last<MOST - 1>(list, at, count, sum, value);
+    }
+    return sum;
+}
+
+/// The same with the entries of a row from number `first` on, `TOGETHER` at a time.
 template <int TOGETHER, class Column, class Value>
 __device__ __forceinline__ real add(const List<Column> &list, unsigned group, unsigned first, real sum, Value value) {
-    constexpr Column NONE = List<Column>::NONE;
     unsigned start = list.starts[group] + first, end = list.starts[group + 1];
     long long at = (long long)start * GROUP + threadIdx.x % GROUP;
     for (; start + TOGETHER <= end; start += TOGETHER, at += TOGETHER * GROUP) {
-        Column columns[TOGETHER];
-        real weights[TOGETHER], values[TOGETHER];
-#pragma unroll
-        for (int i = 0; i < TOGETHER; i++) {
-            columns[i] = __ldg(list.columns + at + i * GROUP);
-            weights[i] = __ldg(list.weights + at + i * GROUP);
-        }
-#pragma unroll
-        for (int i = 0; i < TOGETHER; i++) values[i] = columns[i] == NONE ? real(0) : value(columns[i]);
-#pragma unroll
-        for (int i = 0; i < TOGETHER; i++) {
-            if (columns[i] != NONE) sum = multiply_add(weights[i], values[i], sum);
-        }
+        sum = add_together<TOGETHER>(list, at, sum, value);
     }
-    for (; start < end; start++, at += GROUP) {
-        Column column = __ldg(list.columns + at);
-        if (column != NONE) sum = multiply_add(__ldg(list.weights + at), value(column), sum);
-    }
-    return sum;
+    return start < end ? add_last<TOGETHER - 1>(list, at, end - start, sum, value) : sum;
 }
 
 /// A block of rows, and the norms that a thread finds of it.
@@ -98,8 +114,14 @@ struct Work {
     RowBlock block;
     Norms norms;
 
-    __device__ __forceinline__ explicit Work(const BlocksArguments &a)
-        : a(a), block(a.blocks[blockIdx.x]), norms{} {}
+    __device__ __forceinline__ explicit Work(const BlocksArguments &a) : a(a), block(block_of(a)), norms{} {}
+
+    /// The block of rows of this block of threads.
+    static __device__ __forceinline__ RowBlock block_of(const BlocksArguments &a) {
+        if (a.blocks) return a.blocks[blockIdx.x];
+        unsigned first = blockIdx.x * a.capacity, rows = min(unsigned(a.capacity), a.count - first);
+        return {blockIdx.x * ((a.capacity + GROUP - 1) / GROUP), rows, first, rows, 0};
+    }
 
     __device__ __forceinline__ unsigned group(unsigned place) const { return block.group + place / GROUP; }
 
@@ -237,8 +259,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) hoisted(const __grid_const
 }
 
 /// The same with one thread per row, which keeps its static sum and the first `KEPT` of its dynamic entries in
-/// registers.
-extern "C" __global__ void __launch_bounds__(1024, 1) resident(const __grid_constant__ BlocksArguments a) {
+/// registers, all of them unless `HAS_MORE`.
+template <bool HAS_MORE> __device__ __forceinline__ void cycle_in_registers(const BlocksArguments &a) {
     Work work(a);
     real *y = reinterpret_cast<real *>(shared_memory), *next = y + a.capacity;
     const unsigned place = threadIdx.x;
@@ -249,9 +271,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) resident(const __grid_cons
     int count = 0;
     bool has_more = false;
     if (computes) {
-        y[place] = value = __ldg(a.from + work.row(place));
+        y[place] = __ldg(a.from + work.row(place));
+        sum = work.add_outside(place);
         unsigned start = a.inside.starts[work.group(place)], length = a.inside.starts[work.group(place) + 1] - start;
-        has_more = length > KEPT;
+        has_more = HAS_MORE && length > KEPT;
         long long at = (long long)start * GROUP + place % GROUP;
 #pragma unroll
         for (int i = 0; i < KEPT; i++) {
@@ -262,7 +285,6 @@ extern "C" __global__ void __launch_bounds__(1024, 1) resident(const __grid_cons
                 weights[i] = __ldg(a.inside.weights + at + i * GROUP);
             }
         }
-        sum = work.add_outside(place);
     }
     __syncthreads();
     for (int sweep = 0; sweep < a.sweeps; sweep++) {
@@ -289,16 +311,25 @@ extern "C" __global__ void __launch_bounds__(1024, 1) resident(const __grid_cons
     work.write_norms();
 }
 
-/// Static and dynamic entries in lists of their own, one sweep, no overlap: nothing needs to be kept.
-extern "C" __global__ void __launch_bounds__(1024, 1) one_sweep(const __grid_constant__ BlocksArguments a) {
+/// No row has more than `KEPT` dynamic entries. 48 registers let five blocks of 256 threads share a multiprocessor.
+extern "C" __global__ void __maxnreg__(48) resident(const __grid_constant__ BlocksArguments a) {
+    cycle_in_registers<false>(a);
+}
+
+/// Some rows have more.
+extern "C" __global__ void __launch_bounds__(1024, 1) resident_and_listed(const __grid_constant__ BlocksArguments a) {
+    cycle_in_registers<true>(a);
+}
+
+/// One sweep without overlap: all entries are those of the iterate that it begins with, in one list, and nothing is kept.
+extern "C" __global__ void __launch_bounds__(1024, 2) one_sweep(const __grid_constant__ BlocksArguments a) {
     Work work(a);
-    const real *from = a.from + work.block.first;
-    auto inside = [from](unsigned short column) { return __ldg(from + column); };
     for (unsigned place = threadIdx.x; place < work.block.rows; place += blockDim.x) {
-        real value = add<SEVERAL>(a.inside, work.group(place), 0, work.add_outside(place), inside);
-        real before = a.squares ? __ldg(from + place) : real(0);
+        unsigned row = work.block.first + place;
+        real value = work.add_outside(place);
+        real before = a.squares ? __ldg(a.from + row) : real(0);
         work.first_sweep(place, value - before);
-        work.write(work.block.first + place, value, before);
+        work.write(row, value, before);
     }
     work.write_norms();
 }

@@ -1,66 +1,49 @@
 // Jacobi's iteration in 3D: one sweep over the whole grid through global memory.
 //
 // A block marches along z, through PLANES planes: of the seven values of a point, the one below and the point itself
-// are known from the plane before. Each thread takes POINTS points of a row, a block's width apart, so that all its
-// loads are under way together.
+// are known from the plane before. Each thread takes two neighbouring points of a row, and reads them together.
 // Variants: 3d
 #include "lanes.cuh"
 #include "norms.cuh"
+#include "pairs.cuh"
 
 /// `POINTS` and `PLANES` of `solver/cuda/classic_3d.rs`.
 constexpr int POINTS = 2, PLANES = 8;
-
-/// A read or write of what the sweep no longer needs: it makes room in the caches for the iterate.
-__device__ __forceinline__ real load_once(const real *at) { return __ldcs(at); }
-__device__ __forceinline__ void store_once(real *at, real value) { __stcs(at, value); }
 
 template <bool MEASURES, bool IS_DAMPED> __device__ __forceinline__ void march(const CycleArguments &a, real omega) {
     const Grid &grid = a.grid;
     const int planes = grid.rows / grid.plane_rows;
     const int across = (grid.columns + blockDim.x * POINTS - 1) / (blockDim.x * POINTS);
     const int down = (grid.plane_rows + blockDim.y - 1) / blockDim.y;
-    int first = blockIdx.x % across * blockDim.x * POINTS + threadIdx.x;
+    int x = (blockIdx.x % across * blockDim.x + threadIdx.x) * POINTS;
     int y = blockIdx.x / across % down * blockDim.y + threadIdx.y;
     int z = blockIdx.x / across / down * PLANES, end = min(z + PLANES, planes);
 
     // Points outside of the grid repeat the last ones, and are not stored.
-    bool is_inside[POINTS];
-    int x[POINTS];
-#pragma unroll
-    for (int n = 0; n < POINTS; n++) {
-        x[n] = first + n * blockDim.x;
-        is_inside[n] = x[n] < grid.columns && y < grid.plane_rows;
-        x[n] = min(x[n], grid.columns - 1);
-    }
-    long long at = z * grid.plane_pitch + min(y, grid.plane_rows - 1) * grid.pitch;
+    const bool is_inside = x < grid.columns && y < grid.plane_rows, are_inside = is_inside && x + 1 < grid.columns;
+    x = min(x, (grid.columns - 1) / POINTS * POINTS), y = min(y, grid.plane_rows - 1);
+    long long at = z * grid.plane_pitch + y * grid.pitch + x;
     const real *u = a.from + at, *g = a.g + at;
     real *to = a.to + at;
-    real below[POINTS], own[POINTS];
-#pragma unroll
-    for (int n = 0; n < POINTS; n++) {
-        below[n] = load<0>(u + x[n] - grid.plane_pitch);
-        own[n] = load<0>(u + x[n]);
-    }
+    Pair below = load_pair(u - grid.plane_pitch), own = load_pair(u);
     double squares = 0;
 #pragma unroll 2
     for (; z < end; z++) {
-        real above[POINTS], value[POINTS];
-#pragma unroll
-        for (int n = 0; n < POINTS; n++) {
-            const real *here = u + x[n];
-            above[n] = load<0>(here + grid.plane_pitch);
-            real jacobi = update(a.weights, load<-1>(here), load<1>(here), load<0>(here - grid.pitch),
-                                 load<0>(here + grid.pitch), below[n], above[n], load_once(g + x[n]));
-            value[n] = damped<IS_DAMPED>(omega, own[n], jacobi);
+        Pair above = load_pair(u + grid.plane_pitch);
+        Pair before = load_pair(u - grid.pitch), after = load_pair(u + grid.pitch), right = load_pair_once(g), made;
+        made.x = update(a.weights, load<-1>(u), own.y, before.x, after.x, below.x, above.x, right.x);
+        made.y = update(a.weights, own.x, load<2>(u), before.y, after.y, below.y, above.y, right.y);
+        made.x = damped<IS_DAMPED>(omega, own.x, made.x), made.y = damped<IS_DAMPED>(omega, own.y, made.y);
+        if (are_inside) {
+            store_pair_once(to, made);
+        } else if (is_inside) {
+            __stcs(to, made.x);
         }
-#pragma unroll
-        for (int n = 0; n < POINTS; n++) {
-            if (is_inside[n]) {
-                store_once(to + x[n], value[n]);
-                if (MEASURES) add_square(squares, value[n] - own[n]);
-            }
-            below[n] = own[n], own[n] = above[n];
+        if (MEASURES) {
+            if (is_inside) add_square(squares, made.x - own.x);
+            if (are_inside) add_square(squares, made.y - own.y);
         }
+        below = own, own = above;
         u += grid.plane_pitch, g += grid.plane_pitch, to += grid.plane_pitch;
     }
     if (MEASURES) {

@@ -2,47 +2,22 @@
 //
 // Where it fits, a thread keeps ROWS columns along z, of DEPTH points each, with their right-hand side in registers:
 // of the six neighbours, it reads four from shared memory, which then needs one copy of the tile. Other tiles go to
-// `any_box`, whose threads pass over two copies of the tile.
+// `any_box`, whose threads pass over two copies of the tile. Cubes of 16 have a kernel of their own, `cube_3d.cu`.
 // Variants: 3d
+#include "box.cuh"
 #include "norms.cuh"
 
 extern __shared__ double memory[];
 
-/// Where the tile of a block lies, and which of its points it owns. Computed when it is needed, and not kept in
-/// registers.
-struct Box {
-    int left, right, top, bottom, front, back;
-    long long origin;
-
-    __device__ __forceinline__ Box(const CycleArguments &a) {
-        int tile;
-        asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(tile));
-        tile += a.first;
-        int tile_x = tile % a.x.count, tile_y = tile / a.x.count % a.y.count, tile_z = tile / a.x.count / a.y.count;
-        int x0 = a.x.start(tile_x), y0 = a.y.start(tile_y), z0 = a.z.start(tile_z);
-        origin = z0 * a.grid.plane_pitch + y0 * a.grid.pitch + x0;
-        left = a.x.border(tile_x) - x0, right = a.x.border(tile_x + 1) - x0;
-        top = a.y.border(tile_y) - y0, bottom = a.y.border(tile_y + 1) - y0;
-        front = a.z.border(tile_z) - z0, back = a.z.border(tile_z + 1) - z0;
-    }
-
-    __device__ __forceinline__ bool owns_column(int x, int y) const {
-        return left <= x && x < right && top <= y && y < bottom;
-    }
-
-    __device__ __forceinline__ bool owns_plane(int z) const { return front <= z && z < back; }
-};
-
 /// Rows of a thread: `ROWS` of `solver/cuda/shared_3d.rs`.
 constexpr int ROWS = 2;
 
-/// One cycle of tiles that are DEPTH points deep, and WIDTH x HEIGHT points, or any number if these are 0. There may
-/// be more threads than columns. If a tile has an odd height, its last two rows are moved up, and the first of them
-/// belongs to another thread, too.
-template <int DEPTH, int WIDTH, int HEIGHT, bool IS_DAMPED> __device__ __forceinline__ void columns(const CycleArguments &a, real omega) {
+/// One cycle of tiles that are DEPTH points deep. There may be more threads than columns. If a tile has an odd height, its
+/// last two rows are moved up, and the first of them belongs to another thread, too.
+template <int DEPTH, bool IS_DAMPED> __device__ __forceinline__ void columns(const CycleArguments &a, real omega) {
     // Indices, not pointers: of a pointer that changes, the compiler does not know that it points to shared memory.
     real *values = reinterpret_cast<real *>(memory);
-    const int width = WIDTH ? WIDTH : a.x.tile, height = HEIGHT ? HEIGHT : a.y.tile;
+    const int width = a.x.tile, height = a.y.tile;
     const int stride = width + 2, plane = stride * (height + 2);
     const long long pitch = a.grid.pitch, plane_pitch = a.grid.plane_pitch;
     const int thread = threadIdx.x;
@@ -142,18 +117,17 @@ template <int DEPTH, int WIDTH, int HEIGHT, bool IS_DAMPED> __device__ __forcein
     }
 }
 
-#define COLUMNS(name, THREADS, DEPTH, WIDTH, HEIGHT)                                                             \
+#define COLUMNS(name, THREADS, DEPTH)                                                                            \
     extern "C" __global__ void __launch_bounds__(THREADS) name(const __grid_constant__ CycleArguments a) {         \
-        columns<DEPTH, WIDTH, HEIGHT, false>(a, 1);                                                               \
+        columns<DEPTH, false>(a, 1);                                                                              \
     }                                                                                                             \
     extern "C" __global__ void __launch_bounds__(THREADS) name##_damped(const __grid_constant__ DampedArguments a) { \
-        columns<DEPTH, WIDTH, HEIGHT, true>(a.cycle, a.omega);                                                    \
+        columns<DEPTH, true>(a.cycle, a.omega);                                                                   \
     }
 
 // The most threads are those of `COLUMNS` in `solver/cuda/shared_3d.rs`.
-COLUMNS(cube_16, 128, 16, 16, 16)
-COLUMNS(deep_8, 256, 8, 0, 0)
-COLUMNS(deep_16, 256, 16, 0, 0)
+COLUMNS(deep_8, 256, 8)
+COLUMNS(deep_16, 256, 16)
 
 /// Calls `point(x, row)` for the points of some rows that fall to a thread.
 template <typename Point> __device__ __forceinline__ void for_each(int width, int rows, Point point) {

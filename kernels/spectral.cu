@@ -73,7 +73,7 @@ struct Row {
     bool exists;
 
     __device__ __forceinline__ Row(const CycleArguments &a, int row, int plane) {
-        long long tile = IS_2D ? blockIdx.x : (long long)blockIdx.x * ROWS_1D + row;
+        long long tile = IS_2D ? a.tile() : (long long)blockIdx.x * ROWS_1D + row;
         int tile_x = int(tile % a.x.count), tile_y = int(tile / a.x.count);
         exists = IS_2D || tile_y < a.grid.rows;
         if (!exists) tile_x = tile_y = 0;

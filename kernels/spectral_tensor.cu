@@ -1,5 +1,5 @@
-// One cycle of square 2D tiles in their sine basis, with FP64 tensor cores: all k subiterations at once (the
-// mathematics is in `solver/spectral.rs`).
+// One cycle of square 2D tiles in their sine basis, on tensor cores: all k subiterations at once (the mathematics is in
+// `solver/spectral.rs`). In single precision every number is the sum of two that tensor cores take (`tensor.cuh`).
 //
 // A tile of T x T points is split into four quadrants of H x H sums and differences of mirrored points,
 // H = T / 2. Differences alternate in sign along their axis, which reverses the order of their modes; so
@@ -14,9 +14,9 @@
 //
 // A group of 4 WARPS warps works on a tile; a block has GROUPS groups, and passes over the tiles.
 //
-// Tables, in pairs of doubles: F and its transpose as the lanes load them (H H / 2 pairs each), then the
-// factors of each quadrant likewise. `solver/cuda/spectral/tensor.rs` writes them.
-// Variants: 2d f64 sm_90
+// Tables: F and its transpose as the lanes load them (H H / 2 operands each), then the factors of each quadrant, in pairs.
+// `solver/cuda/spectral/tensor.rs` writes them.
+// Variants: 2d sm_90
 #include "norms.cuh"
 #include "tensor.cuh"
 
@@ -24,10 +24,12 @@
 __device__ constexpr int lanes_of_row(int pairs) { return pairs <= 8 ? 8 : pairs <= 16 ? 16 : 32; }
 
 /// How tiles of a side are worked on.
-template <int SIDE_, int WARPS_, int GROUPS_, int CHUNK_, bool KEEPS_FACTORS_> struct Plan {
+template <int SIDE_, int WARPS_, int GROUPS_, int CHUNK_, bool KEEPS_FACTORS_, int AHEAD_> struct Plan {
     static constexpr int SIDE = SIDE_, HALF = SIDE / 2;
     /// Warps of a quadrant: each has a strip.
     static constexpr int WARPS = WARPS_;
+    /// Whether pairs take one load where they can; where warps share a quadrant, registers would not suffice.
+    static constexpr bool LOADS_PAIRS = WARPS == 1;
     static constexpr int GROUPS = GROUPS_, THREADS = 4 * WARP * WARPS;
     /// 8 x 8 blocks along a quadrant, and those of a warp's strip.
     static constexpr int BLOCKS = HALF / 8, STRIP = BLOCKS / WARPS;
@@ -40,14 +42,16 @@ template <int SIDE_, int WARPS_, int GROUPS_, int CHUNK_, bool KEEPS_FACTORS_> s
     static constexpr int PAIRS = HALF / 2, LANES = lanes_of_row(PAIRS);
     static constexpr int AT_ONCE = THREADS / LANES, ROWS = HALF / AT_ONCE;
     /// Rows whose values are fetched before they are needed.
-    static constexpr int AHEAD = ROWS % 4 == 0 ? 4 : 1;
+    static constexpr int AHEAD = AHEAD_;
+    static_assert(ROWS % AHEAD == 0);
 
-    /// Pairs of double: the matrices, the quadrants of a tile.
-    static constexpr int MATRICES = HALF * HALF, FACTORS = 2 * HALF * HALF, QUADRANTS = 2 * HALF * HALF;
+    /// Pairs: the matrices, the factors, the quadrants of a tile.
+    static constexpr int MATRICES = HALF * HALF * int(sizeof(Operand) / sizeof(Pair));
+    static constexpr int FACTORS = 2 * HALF * HALF, QUADRANTS = 2 * HALF * HALF;
     static constexpr int KEPT = MATRICES + (KEEPS_FACTORS ? FACTORS : 0);
 };
 
-extern __shared__ double2 memory[];
+extern __shared__ __align__(16) Pair memory[];
 
 /// Waits for some threads of the block.
 __device__ __forceinline__ void wait(int barrier, int threads) {
@@ -56,10 +60,10 @@ __device__ __forceinline__ void wait(int barrier, int threads) {
 
 /// A matrix in shared memory, whose blocks are counted from a warp's strip on, along both indices.
 template <class P> struct Matrix {
-    static constexpr int BLOCK = WARP * sizeof(double2);
+    static constexpr int BLOCK = WARP * sizeof(Operand);
     unsigned addresses[2][2];
 
-    __device__ __forceinline__ Matrix(const double2 *values, int strip) {
+    __device__ __forceinline__ Matrix(const Operand *values, int strip) {
         unsigned first = static_cast<unsigned>(__cvta_generic_to_shared(values));
         int own = strip * BLOCK, other = -own;
         if (P::WARPS == 1) own = other = 0;
@@ -69,29 +73,33 @@ template <class P> struct Matrix {
         addresses[1][1] = first + other * P::BLOCKS + other;
     }
 
-    __device__ __forceinline__ double2 at(int m, int k) const {
-        return load_pair(addresses[m / P::STRIP % 2][k / P::STRIP % 2] + (m * P::BLOCKS + k) * BLOCK);
+    __device__ __forceinline__ Operand at(int m, int k) const {
+        return load_operand(addresses[m / P::STRIP % 2][k / P::STRIP % 2] + (m * P::BLOCKS + k) * BLOCK);
     }
 };
 
-/// Where pair `x` of row `y` of a quadrant lies: odd rows are turned by half of the banks.
+/// Where pair `x` of row `y` of a quadrant lies: rows that are accessed together, two in double precision and four in
+/// single precision, and would begin at the same bank, are turned against each other.
 template <class P> __device__ __forceinline__ int place(int y, int x) {
-    constexpr bool IS_EVEN = P::HALF % 16 == 0;
-    return y * P::PAIRS + (IS_EVEN ? x ^ ((y & 1) << 2) : x);
+    constexpr int TOGETHER = 32 / sizeof(Pair), BYTES = P::PAIRS * sizeof(Pair) % 128;
+    if (BYTES == 0) return y * P::PAIRS + (x ^ ((y & (TOGETHER - 1)) << 2));
+    if (BYTES == 64 && TOGETHER == 4) return y * P::PAIRS + (x ^ ((y & 2) << 1));
+    return y * P::PAIRS + x;
 }
 
 /// All four products of a quadrant, or of one warp's strip of it.
-template <class P> __device__ __forceinline__ void transform(const double2 *tables) {
+template <class P> __device__ __forceinline__ void transform(const Pair *tables) {
     constexpr int BLOCKS = P::BLOCKS, STRIP = P::STRIP;
     int thread = thread_of_block(), group = thread / P::THREADS, warp = thread % P::THREADS / WARP;
     int lane = thread % WARP, row = lane / 4, pair = lane % 4;
-    double2 *quadrant = memory + P::KEPT + group * P::QUADRANTS + warp % 4 * (P::QUADRANTS / 4);
-    const double2 *factors = (P::KEEPS_FACTORS ? memory : tables) + P::MATRICES + warp % 4 * (P::FACTORS / 4) + lane;
+    Pair *quadrant = memory + P::KEPT + group * P::QUADRANTS + warp % 4 * (P::QUADRANTS / 4);
+    const Pair *factors = (P::KEEPS_FACTORS ? memory : tables) + P::MATRICES + warp % 4 * (P::FACTORS / 4) + lane;
     // The first block of the warp's strip; and a block of the whole, counted from there.
     int strip = P::WARPS == 1 ? 0 : warp / 4 * STRIP;
     auto block = [=](int i) { return P::WARPS == 1 ? i : i < STRIP ? strip + i : i - strip; };
-    Matrix<P> forward(memory + lane, strip), backward(memory + P::MATRICES / 2 + lane, strip);
-    double2 data[BLOCKS][STRIP];
+    const Operand *matrices = reinterpret_cast<const Operand *>(memory) + lane;
+    Matrix<P> forward(matrices, strip), backward(matrices + P::HALF * P::HALF / 2, strip);
+    Pair data[BLOCKS][STRIP];
     // (x, y): x is summed over first.
 #pragma unroll
     for (int k = 0; k < BLOCKS; k++) {
@@ -105,7 +113,7 @@ template <class P> __device__ __forceinline__ void transform(const double2 *tabl
         for (int k = 0; k < BLOCKS; k++) {
 #pragma unroll
             for (int n = 0; n < STRIP; n++) {
-                double2 factor = factors[(k * BLOCKS + n) * WARP];
+                Pair factor = factors[(k * BLOCKS + n) * WARP];
                 data[k][n].x *= factor.x;
                 data[k][n].y *= factor.y;
             }
@@ -123,9 +131,9 @@ template <class P> __device__ __forceinline__ void transform(const double2 *tabl
         // strip becomes the whole.
         int barrier = 8 + (P::GROUPS == 1 ? 0 : 4 * group) + warp % 4;
         auto exchange = [&](int area) {
-            double2 *areas = quadrant + area * (P::QUADRANTS / 8) + lane, kept[STRIP][STRIP];
-            double2 *mine = areas + strip * (P::QUADRANTS / 16 / STRIP);
-            double2 *theirs = areas + (STRIP - strip) * (P::QUADRANTS / 16 / STRIP);
+            Pair *areas = quadrant + area * (P::QUADRANTS / 8) + lane, kept[STRIP][STRIP];
+            Pair *mine = areas + strip * (P::QUADRANTS / 16 / STRIP);
+            Pair *theirs = areas + (STRIP - strip) * (P::QUADRANTS / 16 / STRIP);
 #pragma unroll
             for (int m = 0; m < STRIP; m++) {
 #pragma unroll
@@ -153,7 +161,7 @@ template <class P> __device__ __forceinline__ void transform(const double2 *tabl
         for (int k = 0; k < BLOCKS; k++) {
 #pragma unroll
             for (int n = 0; n < STRIP; n++) {
-                double2 factor = factors[((strip + n) * BLOCKS + block(k)) * WARP];
+                Pair factor = factors[((strip + n) * BLOCKS + block(k)) * WARP];
                 data[k][n].x *= factor.x;
                 data[k][n].y *= factor.y;
             }
@@ -171,22 +179,26 @@ template <class P> __device__ __forceinline__ void transform(const double2 *tabl
     }
 }
 
-/// Two neighbouring points. Rows begin at odd addresses, so that a pair takes two loads.
-__device__ __forceinline__ double2 load(const double *from, bool is_needed) {
-    return is_needed ? make_double2(__ldg(from), __ldg(from + 1)) : make_double2(0, 0);
+/// Two neighbouring points, by one load where they lie at a multiple of the size of a pair.
+template <bool IS_ALIGNED> __device__ __forceinline__ Pair load(const real *from, bool is_needed) {
+    if (!is_needed) return make_pair(0, 0);
+    if (IS_ALIGNED) return __ldg(reinterpret_cast<const Pair *>(from));
+    return make_pair(__ldg(from), __ldg(from + 1));
 }
 
 /// A pair of points near the beginning of a row and its mirror image near the end, in a row and in the
 /// mirrored row.
 struct Quad {
-    double2 a, b, c, d;
+    Pair a, b, c, d;
 };
 
 template <class P> struct Tile {
     const CycleArguments &arguments;
-    const double *from, *g;
-    double *to;
+    const real *from, *g;
+    real *to;
     int left, right, top, bottom;
+    /// Whether pairs of the iterate and of g lie at multiples of their size.
+    bool is_aligned;
 
     __device__ __forceinline__ Tile(const CycleArguments &arguments, int tile) : arguments(arguments) {
         int tile_x = tile % arguments.x.count, tile_y = tile / arguments.x.count;
@@ -199,77 +211,80 @@ template <class P> struct Tile {
         right = arguments.x.border(tile_x + 1) - x;
         top = arguments.y.border(tile_y) - y;
         bottom = arguments.y.border(tile_y + 1) - y;
+        auto is_multiple = [](const real *at) { return reinterpret_cast<unsigned long long>(at) % sizeof(Pair) == 0; };
+        is_aligned = P::LOADS_PAIRS && arguments.grid.pitch % 2 == 0 && is_multiple(from) && is_multiple(g);
     }
 
     /// Row `y` and the mirrored one of an array, at pair `m`.
-    __device__ __forceinline__ Quad rows(const double *values, int y, int m, bool is_needed) const {
-        const double *row = values + y * arguments.grid.pitch;
-        const double *mirrored = values + (P::SIDE - 1 - y) * arguments.grid.pitch;
+    template <bool IS_ALIGNED>
+    __device__ __forceinline__ Quad rows(const real *values, int y, int m, bool is_needed) const {
+        const real *row = values + y * arguments.grid.pitch;
+        const real *mirrored = values + (P::SIDE - 1 - y) * arguments.grid.pitch;
         int x = 2 * m, other = P::SIDE - 2 - x;
-        return {load(row + x, is_needed), load(row + other, is_needed), load(mirrored + x, is_needed),
-                load(mirrored + other, is_needed)};
+        return {load<IS_ALIGNED>(row + x, is_needed), load<IS_ALIGNED>(row + other, is_needed),
+                load<IS_ALIGNED>(mirrored + x, is_needed), load<IS_ALIGNED>(mirrored + other, is_needed)};
     }
 
     __device__ __forceinline__ bool owns(int x, int y) const {
         return left <= x && x < right && top <= y && y < bottom;
     }
 
-    __device__ __forceinline__ void store(int x, int y, double first, double second) const {
-        double *at = to + y * arguments.grid.pitch + x;
+    __device__ __forceinline__ void store(int x, int y, real first, real second) const {
+        real *at = to + y * arguments.grid.pitch + x;
         if (owns(x, y)) at[0] = first;
         if (owns(x + 1, y)) at[1] = second;
     }
 };
 
 /// The update of the first sweep at a pair of points.
-__device__ __forceinline__ double2 change(const Weights &w, double x_prev, double2 own, double x_next, double2 y_prev,
-                                          double2 y_next, double2 g) {
-    return make_double2(update(w, x_prev, own.y, y_prev.x, y_next.x, g.x) - own.x,
+__device__ __forceinline__ Pair change(const Weights &w, real x_prev, Pair own, real x_next, Pair y_prev,
+                                          Pair y_next, Pair g) {
+    return make_pair(update(w, x_prev, own.y, y_prev.x, y_next.x, g.x) - own.x,
                         update(w, own.x, x_next, y_prev.y, y_next.y, g.y) - own.y);
 }
 
 /// The first sweep of a tile: writes its quadrants, and adds up the squares of the owned points.
-template <class P>
+template <class P, bool IS_ALIGNED>
 __device__ __forceinline__ void split(const Tile<P> &tile, double &squares) {
     constexpr int LANES = P::LANES, QUADRANT = P::QUADRANTS / 4;
     int thread = thread_of_block() % P::THREADS;
-    double2 *quadrants = memory + P::KEPT + thread_of_block() / P::THREADS * P::QUADRANTS;
+    Pair *quadrants = memory + P::KEPT + thread_of_block() / P::THREADS * P::QUADRANTS;
     int m = thread % LANES, first = thread / LANES * P::ROWS;
     bool is_active = P::PAIRS == LANES || m < P::PAIRS;
     const CycleArguments &arguments = tile.arguments;
     bool measures = arguments.squares;
     Quad g[P::AHEAD];
-    Quad prev = tile.rows(tile.from, first - 1, m, is_active), own = tile.rows(tile.from, first, m, is_active);
+    Quad prev = tile.template rows<IS_ALIGNED>(tile.from, first - 1, m, is_active), own = tile.template rows<IS_ALIGNED>(tile.from, first, m, is_active);
 #pragma unroll
     for (int i = 0; i < P::ROWS; i++) {
         if (i % P::AHEAD == 0) {
 #pragma unroll
-            for (int j = 0; j < P::AHEAD; j++) g[j] = tile.rows(tile.g, first + i + j, m, is_active);
+            for (int j = 0; j < P::AHEAD; j++) g[j] = tile.template rows<IS_ALIGNED>(tile.g, first + i + j, m, is_active);
         }
         int y = first + i, mirrored = P::SIDE - 1 - y;
-        Quad next = tile.rows(tile.from, y + 1, m, is_active);
+        Quad next = tile.template rows<IS_ALIGNED>(tile.from, y + 1, m, is_active);
         Quad right = g[i % P::AHEAD];
         // The neighbours along x are those of the lanes beside, or lie in the halo, or across the middle.
-        auto before = [](double value) { return __shfl_up_sync(ALL_LANES, value, 1, LANES); };
-        auto after = [](double value) { return __shfl_down_sync(ALL_LANES, value, 1, LANES); };
-        double a_prev = before(own.a.y), b_next = before(own.b.x), c_prev = before(own.c.y), d_next = before(own.d.x);
-        double a_next = after(own.a.x), b_prev = after(own.b.y), c_next = after(own.c.x), d_prev = after(own.d.y);
+        auto before = [](real value) { return __shfl_up_sync(ALL_LANES, value, 1, LANES); };
+        auto after = [](real value) { return __shfl_down_sync(ALL_LANES, value, 1, LANES); };
+        real a_prev = before(own.a.y), b_next = before(own.b.x), c_prev = before(own.c.y), d_next = before(own.d.x);
+        real a_next = after(own.a.x), b_prev = after(own.b.y), c_next = after(own.c.x), d_prev = after(own.d.y);
         if (m == 0) {
-            const double *row = tile.from + y * arguments.grid.pitch;
-            const double *other = tile.from + mirrored * arguments.grid.pitch;
+            const real *row = tile.from + y * arguments.grid.pitch;
+            const real *other = tile.from + mirrored * arguments.grid.pitch;
             a_prev = __ldg(row - 1), b_next = __ldg(row + P::SIDE);
             c_prev = __ldg(other - 1), d_next = __ldg(other + P::SIDE);
         }
         if (m == P::PAIRS - 1) a_next = own.b.x, b_prev = own.a.y, c_next = own.d.x, d_prev = own.c.y;
         const Weights &w = arguments.weights;
-        double2 a = change(w, a_prev, own.a, a_next, prev.a, next.a, right.a);
-        double2 b = change(w, b_prev, own.b, b_next, prev.b, next.b, right.b);
+        Pair a = change(w, a_prev, own.a, a_next, prev.a, next.a, right.a);
+        Pair b = change(w, b_prev, own.b, b_next, prev.b, next.b, right.b);
         // Down the mirrored rows, the next row is the one before.
-        double2 c = change(w, c_prev, own.c, c_next, next.c, prev.c, right.c);
-        double2 d = change(w, d_prev, own.d, d_next, next.d, prev.d, right.d);
+        Pair c = change(w, c_prev, own.c, c_next, next.c, prev.c, right.c);
+        Pair d = change(w, d_prev, own.d, d_next, next.d, prev.d, right.d);
         if (measures && is_active) {
             int x = 2 * m, other = P::SIDE - 2 - x;
-            auto add = [&](double2 value, int x, int y) {
+            auto add = [&](Pair value, int x, int y) {
                 add_square_if(tile.owns(x, y), squares, value.x);
                 add_square_if(tile.owns(x + 1, y), squares, value.y);
             };
@@ -278,25 +293,25 @@ __device__ __forceinline__ void split(const Tile<P> &tile, double &squares) {
         prev = own;
         own = next;
         // Sums and differences along x (differences alternate in sign), then along y.
-        double2 even = make_double2(a.x + b.y, a.y + b.x), odd = make_double2(a.x - b.y, b.x - a.y);
-        double2 even_below = make_double2(c.x + d.y, c.y + d.x), odd_below = make_double2(c.x - d.y, d.x - c.y);
-        double sign = y & 1 ? -1.0 : 1.0;
+        Pair even = make_pair(a.x + b.y, a.y + b.x), odd = make_pair(a.x - b.y, b.x - a.y);
+        Pair even_below = make_pair(c.x + d.y, c.y + d.x), odd_below = make_pair(c.x - d.y, d.x - c.y);
+        real sign = y & 1 ? -1 : 1;
         if (is_active) {
-            double2 *at = quadrants + place<P>(y, m);
-            at[0] = make_double2(even.x + even_below.x, even.y + even_below.y);
-            at[QUADRANT] = make_double2(odd.x + odd_below.x, odd.y + odd_below.y);
-            at[2 * QUADRANT] = make_double2(sign * (even.x - even_below.x), sign * (even.y - even_below.y));
-            at[3 * QUADRANT] = make_double2(sign * (odd.x - odd_below.x), sign * (odd.y - odd_below.y));
+            Pair *at = quadrants + place<P>(y, m);
+            at[0] = make_pair(even.x + even_below.x, even.y + even_below.y);
+            at[QUADRANT] = make_pair(odd.x + odd_below.x, odd.y + odd_below.y);
+            at[2 * QUADRANT] = make_pair(sign * (even.x - even_below.x), sign * (even.y - even_below.y));
+            at[3 * QUADRANT] = make_pair(sign * (odd.x - odd_below.x), sign * (odd.y - odd_below.y));
         }
     }
 }
 
 /// Adds the correction to the owned points of a tile and stores them.
-template <class P>
+template <class P, bool IS_ALIGNED>
 __device__ __forceinline__ void join(const Tile<P> &tile) {
     constexpr int LANES = P::LANES, QUADRANT = P::QUADRANTS / 4;
     int thread = thread_of_block() % P::THREADS, group = thread_of_block() / P::THREADS;
-    const double2 *quadrants = memory + P::KEPT + group * P::QUADRANTS;
+    const Pair *quadrants = memory + P::KEPT + group * P::QUADRANTS;
     int m = thread % LANES, first = thread / LANES * P::ROWS;
     bool is_active = P::PAIRS == LANES || m < P::PAIRS;
     int x = 2 * m, other = P::SIDE - 2 - x;
@@ -304,18 +319,18 @@ __device__ __forceinline__ void join(const Tile<P> &tile) {
     for (int i = 0; i < P::ROWS; i += P::AHEAD) {
         Quad own[P::AHEAD];
 #pragma unroll
-        for (int j = 0; j < P::AHEAD; j++) own[j] = tile.rows(tile.from, first + i + j, m, is_active);
+        for (int j = 0; j < P::AHEAD; j++) own[j] = tile.template rows<IS_ALIGNED>(tile.from, first + i + j, m, is_active);
         if (i == 0) wait(1 + group, P::THREADS);
 #pragma unroll
         for (int j = 0; j < P::AHEAD; j++) {
             int y = first + i + j, mirrored = P::SIDE - 1 - y;
-            double sign = y & 1 ? -1.0 : 1.0;
-            const double2 *at = quadrants + place<P>(y, is_active ? m : 0);
-            double2 even = at[0], odd = at[QUADRANT], even_y = at[2 * QUADRANT], odd_y = at[3 * QUADRANT];
-            double2 sum = make_double2(even.x + odd.x, even.y - odd.y);
-            double2 difference = make_double2(even.x - odd.x, even.y + odd.y);
-            double2 sum_y = make_double2(sign * (even_y.x + odd_y.x), sign * (even_y.y - odd_y.y));
-            double2 difference_y = make_double2(sign * (even_y.x - odd_y.x), sign * (even_y.y + odd_y.y));
+            real sign = y & 1 ? -1 : 1;
+            const Pair *at = quadrants + place<P>(y, is_active ? m : 0);
+            Pair even = at[0], odd = at[QUADRANT], even_y = at[2 * QUADRANT], odd_y = at[3 * QUADRANT];
+            Pair sum = make_pair(even.x + odd.x, even.y - odd.y);
+            Pair difference = make_pair(even.x - odd.x, even.y + odd.y);
+            Pair sum_y = make_pair(sign * (even_y.x + odd_y.x), sign * (even_y.y - odd_y.y));
+            Pair difference_y = make_pair(sign * (even_y.x - odd_y.x), sign * (even_y.y + odd_y.y));
             if (is_active) {
                 const Quad &u = own[j];
                 tile.store(x, y, u.a.x + (sum.x + sum_y.x), u.a.y + (sum.y + sum_y.y));
@@ -331,17 +346,26 @@ __device__ __forceinline__ void join(const Tile<P> &tile) {
 /// One cycle. Of each warp one sum of squares is written.
 template <class P> __device__ __forceinline__ void cycle(const SpectralArguments &arguments) {
     const CycleArguments &a = arguments.cycle;
-    const double2 *tables = reinterpret_cast<const double2 *>(arguments.tables);
+    const Pair *tables = reinterpret_cast<const Pair *>(arguments.tables);
     // The tables arrive while the first tile is split.
-    for (int i = threadIdx.x; i < P::KEPT; i += blockDim.x) {
+    constexpr int AT_ONCE = 16 / sizeof(Pair);
+    for (int i = threadIdx.x * AT_ONCE; i < P::KEPT; i += blockDim.x * AT_ONCE) {
         unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(memory + i));
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(tables + i) : "memory");
     }
     double squares = 0;
-    int tiles = a.x.count * a.y.count, i = threadIdx.x / P::THREADS * gridDim.x + blockIdx.x;
+    int tiles = arguments.tiles + a.first;
+    int i = a.first + after_cycle_before(threadIdx.x / P::THREADS * gridDim.x + blockIdx.x);
     do {
-        if (i < tiles) split<P>(Tile<P>(a, i), squares);
-        if (i < gridDim.x * P::GROUPS) {
+        if (i < tiles) {
+            Tile<P> tile(a, i);
+            if (tile.is_aligned) {
+                split<P, true>(tile, squares);
+            } else {
+                split<P, false>(tile, squares);
+            }
+        }
+        if (i - a.first < gridDim.x * P::GROUPS) {
             // All groups of the block meet here once, with a tile or without.
             asm volatile("cp.async.wait_all;" ::: "memory");
             __syncthreads();
@@ -349,7 +373,12 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
         if (i < tiles) {
             wait(1 + thread_of_block() / P::THREADS, P::THREADS);
             transform<P>(tables);
-            join<P>(Tile<P>(a, unknown(i)));
+            Tile<P> tile(a, unknown(i));
+            if (tile.is_aligned) {
+                join<P, true>(tile);
+            } else {
+                join<P, false>(tile);
+            }
             wait(1 + thread_of_block() / P::THREADS, P::THREADS);
         }
         i += gridDim.x * P::GROUPS;
@@ -357,14 +386,23 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
     if (a.squares) write_sum_of_lanes(squares, a.squares + (blockIdx.x * blockDim.x + threadIdx.x) / WARP);
 }
 
-#define KERNEL(side, warps, groups, chunk, keeps_factors)                                                              \
+#define KERNEL(side, warps, groups, chunk, keeps_factors, ahead)                                                       \
     extern "C" __global__ void __launch_bounds__(4 * WARP * warps * groups, 1)                                         \
-        side_##side(const SpectralArguments arguments) {                                                               \
-        cycle<Plan<side, warps, groups, chunk, keeps_factors>>(arguments);                                             \
+        side_##side(const __grid_constant__ SpectralArguments arguments) {                                             \
+        cycle<Plan<side, warps, groups, chunk, keeps_factors, ahead>>(arguments);                                      \
     }
 
 // `SQUARES` of `solver/cuda/spectral/tensor.rs`.
-KERNEL(32, 1, 4, 2, true)
-KERNEL(48, 1, 3, 3, true)
-KERNEL(64, 1, 2, 4, true)
-KERNEL(128, 2, 1, 2, false)
+#if REAL_BITS == 64
+KERNEL(32, 1, 4, 2, true, 1)
+KERNEL(48, 1, 3, 3, true, 1)
+KERNEL(64, 1, 2, 4, true, 1)
+KERNEL(128, 2, 1, 2, false, 4)
+#else
+// The number that needs no more registers than there are.
+constexpr int AHEAD_128 = FORM == FORM_2D_GENERAL ? 2 : 1;
+KERNEL(32, 1, 6, 2, true, 1)
+KERNEL(64, 1, 4, 4, true, 4)
+KERNEL(96, 1, 2, 2, true, 1)
+KERNEL(128, 2, 2, 2, false, AHEAD_128)
+#endif

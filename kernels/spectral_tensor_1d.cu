@@ -151,9 +151,8 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
     const CycleArguments &a = arguments.cycle;
     Columns<P> columns(reinterpret_cast<const double2 *>(arguments.tables));
     double squares = 0;
-    int tiles = a.x.count * a.grid.rows;
 #pragma unroll 1
-    for (int first = blockIdx.x * P::TILES; first < tiles; first += gridDim.x * P::TILES) {
+    for (int first = after_cycle_before(blockIdx.x) * P::TILES; first < arguments.tiles; first += gridDim.x * P::TILES) {
         split<P>(a, first, squares);
         __syncthreads();
         transform<P>(columns);

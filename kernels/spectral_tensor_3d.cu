@@ -26,8 +26,8 @@ template <int SIDE_, int THREADS_> struct Plan {
     static constexpr int SIDE = SIDE_, HALF = SIDE / 2, THREADS = THREADS_;
     /// Points of a plane.
     static constexpr int PLANE = SIDE * SIDE;
-    /// 8 x 8 blocks along a plane.
-    static constexpr int BLOCKS = SIDE / 8;
+    /// 8 x 8 blocks along a plane, and those of a product that are accumulated at a time.
+    static constexpr int BLOCKS = SIDE / 8, CHUNK = BLOCKS == 2 ? 2 : 1;
     /// Pairs of a tile, and of S.
     static constexpr int TILE = SIDE * PLANE / 2, MATRIX = PLANE / 2;
 };
@@ -160,8 +160,8 @@ template <class P> __device__ __forceinline__ void transform(const double2 *tabl
 #pragma unroll
             for (int n = 0; n < BLOCKS; n++) data[k][n] = load_pair(from + at(k, n) * int(sizeof(double2)));
         }
-        multiply<1, false>(data, sines);
-        multiply<1, true>(data, sines);
+        multiply<P::CHUNK, false>(data, sines);
+        multiply<P::CHUNK, true>(data, sines);
 #pragma unroll
         for (int k = 0; k < BLOCKS; k++) {
 #pragma unroll
@@ -171,8 +171,8 @@ template <class P> __device__ __forceinline__ void transform(const double2 *tabl
                 data[k][n].y *= factor.y;
             }
         }
-        multiply<1, false>(data, sines);
-        multiply<1, true>(data, sines);
+        multiply<P::CHUNK, false>(data, sines);
+        multiply<P::CHUNK, true>(data, sines);
 #pragma unroll
         for (int k = 0; k < BLOCKS; k++) {
 #pragma unroll
@@ -222,9 +222,9 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
     const double2 *tables = reinterpret_cast<const double2 *>(arguments.tables);
     for (int i = threadIdx.x; i < P::MATRIX; i += P::THREADS) memory[P::TILE + i] = __ldg(tables + i);
     double squares = 0;
-    int tiles = a.x.count * a.y.count * a.z.count;
+    int tiles = a.first + arguments.tiles;
 #pragma unroll 1
-    for (int i = blockIdx.x; i < tiles; i += gridDim.x) {
+    for (int i = a.first + after_cycle_before(blockIdx.x); i < tiles; i += gridDim.x) {
         split<P>(a, i, squares);
         __syncthreads();
         transform<P>(tables);

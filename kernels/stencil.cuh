@@ -260,7 +260,10 @@ struct SpectralArguments {
     CycleArguments cycle;
     /// The tables of a tile, laid out as the kernel says.
     const real *tables;
+    /// Tiles of the launch, and what would be padding.
+    int tiles, unused;
 };
 
 static_assert(OFFSET(SpectralArguments, tables) == sizeof(CycleArguments));
-static_assert(sizeof(SpectralArguments) == sizeof(CycleArguments) + 8);
+static_assert(OFFSET(SpectralArguments, tiles) == sizeof(CycleArguments) + 8);
+static_assert(sizeof(SpectralArguments) == sizeof(CycleArguments) + 16);

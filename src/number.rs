@@ -147,6 +147,14 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
+/// A ratio that is compared with 1, with three decimals: `0.982`, `1.000`; beyond a million `5×10³⁰⁷`.
+pub fn ratio(value: f64) -> String {
+    match value.abs() < 1e6 {
+        true => fixed(value, 3),
+        false => number(value),
+    }
+}
+
 /// `1 cycle`, `12,000 cycles`.
 pub fn counted(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };

@@ -831,8 +831,6 @@ fn simulated_devices_have_the_results_of_one() {
     refuse(&format!("{small} --exchange host"), "exchange is host; it applies only to several");
     let both = format!("{small} --simulate-devices 2 --devices 0,1");
     refuse(&both, "simulate_devices is 2; one GPU simulates them; devices must name one");
-    let endless = "--shape 40x64 --tile 8 --k inf --simulate-devices 2";
-    refuse(endless, "k is inf; with several devices it must be at most 4096");
     let many: Vec<_> = (0..9).map(|gpu| gpu.to_string()).collect();
     let nine = "it must be at most 8 GPUs, one for each row of tiles that devices share";
     refuse(&format!("{small} --devices {}", many.join(",")), nine);
@@ -845,6 +843,8 @@ fn simulated_devices_have_the_results_of_one() {
     let one = saved("", "one.npy");
     assert_eq!(saved("--simulate-devices 4", "four.npy"), one);
     assert_ne!(saved("--simulate-devices 4 --exchange-every 8", "rarely.npy"), one);
+    let endless = saved("--k inf --overlap 2", "endless.npy");
+    assert_eq!(saved("--k inf --overlap 2 --simulate-devices 3", "shared.npy"), endless);
     let cycles = |options: &str| json(&folder, &format!("{small} {options}"))["cycles"].as_u64();
     let needed = cycles("");
     assert_eq!(cycles("--simulate-devices 4"), needed);
@@ -912,6 +912,31 @@ fn waves_and_warps_are_for_tiles_on_the_cpu() {
     let tune = "tune --shape 24x20 --tile 8 --k 4 --overlap 0 --wave 1 --json";
     let found = tilescope(&folder, tune).output().unwrap();
     assert!(String::from_utf8_lossy(&found.stdout).contains("--wave 1"));
+}
+
+#[test]
+fn the_setting_of_a_matrix_is_searched_without_predictions() {
+    let folder = folder();
+    let lists = "--k 1,2,4,8,16 --tile 10,25,50 --overlap 0";
+    let tune = format!("tune --matrix heat-1d {lists} --tol 1e-2 --backend cpu --threads 1 --json");
+    let found = tilescope(&folder, &tune).output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&found.stdout).unwrap();
+    let measured = found["measured"].as_array().unwrap();
+    let setting = |row: &serde_json::Value| ["k", "tile"].map(|of| row[of].to_string());
+    assert_eq!(setting(&measured[0]), ["4", "25"].map(str::to_owned), "the middle of the lists");
+    let best = setting(&found["best"]);
+    let beside = |list: &[&str], value: &str| {
+        let at = list.iter().position(|other| *other == value).unwrap();
+        let ends = [at.checked_sub(1), Some(at + 1)];
+        ends.into_iter().flatten().filter_map(|at| list.get(at)).map(ToString::to_string).collect()
+    };
+    let [ks, tiles]: [Vec<String>; 2] =
+        [beside(&["1", "2", "4", "8", "16"], &best[0]), beside(&["10", "25", "50"], &best[1])];
+    let neighbours = ks.into_iter().map(|k| [k, best[1].clone()]);
+    for neighbour in neighbours.chain(tiles.into_iter().map(|tile| [best[0].clone(), tile])) {
+        let is_measured = measured.iter().any(|row| setting(row) == neighbour);
+        assert!(is_measured, "{neighbour:?} beside the best, {best:?}: {measured:#?}");
+    }
 }
 
 #[test]
@@ -2571,6 +2596,20 @@ fn the_rows_of_a_matrix_are_drawn_as_a_map_or_a_folded_strip() {
     let map = drawn("--matrix poisson-20x12 --ordering tiles --tile 16");
     assert!(map.starts_with("across,down,row,residual\n0,0,0,"), "{map}");
     assert_eq!(map.lines().count(), 1 + 240);
+    // Every field, also of more rows than a space–time diagram keeps.
+    let matrix = "--matrix poisson-140x140 --ordering tiles --tile 196";
+    for field in ["residual", "error", "update", "staleness", "solution"] {
+        let csv = drawn(&format!("{matrix} --field {field}"));
+        let value = |line: &str| line.rsplit_once(',').unwrap().1.parse::<f64>().unwrap().abs();
+        let largest = csv.lines().skip(1).map(value).fold(0.0, f64::max);
+        assert!(largest > 0.0 && largest.is_finite(), "{field}: {largest}");
+    }
+    refused(
+        &folder,
+        "solve --matrix ice-shet",
+        2,
+        &["matrix is ice-shet; there is no such file; known by name are heat-1d, ice-sheet"],
+    );
     // Of a file, by the coordinates of its nodes.
     tilescope(&folder, "solve --matrix poisson-20x12 --tile 16 --save-matrix m.mtx")
         .assert()

@@ -9,9 +9,11 @@ use super::progress::Progress;
 use crate::clock::Instant;
 use crate::grid::Precision;
 use crate::grid::memory::{self, human};
-use crate::picture::{counted, grouped, method_title, percent, problem_title, rounded, seconds};
+use crate::picture::{
+    counted, grouped, method_title, percent, problem_title, ratio, rounded, seconds,
+};
 use crate::problem;
-use crate::problem::matrix::{self, Analysis, BlockEntries};
+use crate::problem::matrix::{self, BlockEntries};
 use crate::run::{
     FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, RunTimes, StopRule,
     curve_table, reduction, save_solution, save_unknowns,
@@ -451,16 +453,14 @@ struct MatrixSummary {
 impl MatrixSummary {
     fn of(run: &Run, setup_seconds: f64) -> anyhow::Result<Option<Self>> {
         let plan = run.plan();
-        let Some((spec, matrix)) =
-            plan.spec.problem.matrix.as_ref().zip(plan.problem.operator.matrix())
-        else {
+        let of_matrix = plan.spec.problem.matrix.as_ref().zip(plan.problem.operator.matrix());
+        let Some(((spec, matrix), analysis)) = of_matrix.zip(plan.analysis.as_ref()) else {
             return Ok(None);
         };
         let begin = Instant::now();
         run.solver().solution()?;
         let download_seconds = begin.elapsed().as_secs_f64();
         let times = RunTimes::of(run);
-        let analysis = Analysis::of(matrix);
         let radius = plan.spectral_radius();
         let split = BlockEntries::of(matrix, plan.tiling.x());
         Ok(Some(Self {
@@ -492,11 +492,13 @@ impl MatrixSummary {
 impl MatrixSummary {
     /// The lines of the summary: names and values.
     fn rows(&self) -> [(&'static str, String); 4] {
-        let Self { entries, static_entries, dynamic_entries, .. } = self;
+        let [entries, fixed, dynamic, bandwidth] =
+            [self.entries, self.static_entries, self.dynamic_entries, self.bandwidth]
+                .map(|count| grouped(count as u64));
         let symmetric = if self.symmetric { "symmetric" } else { "not symmetric" };
         let dominant = match self.rows_not_dominant {
             0 => "diagonally dominant".to_owned(),
-            rows => format!("{rows} rows not diagonally dominant"),
+            rows => format!("{} not diagonally dominant", counted(rows as u64, "row")),
         };
         let stages = [
             ("read", self.read_seconds),
@@ -506,8 +508,8 @@ impl MatrixSummary {
         ];
         let stages = stages.map(|(stage, time)| format!("{stage} {}", seconds(time))).join(", ");
         [
-            ("entries", format!("{entries}: {static_entries} static, {dynamic_entries} dynamic")),
-            ("matrix", format!("{symmetric}, {dominant}, bandwidth {}", self.bandwidth)),
+            ("entries", format!("{entries}: {fixed} static, {dynamic} dynamic, and the diagonal")),
+            ("matrix", format!("{symmetric}, {dominant}, bandwidth {bandwidth}")),
             ("set-up", format!("{}: {stages}", seconds(self.setup_seconds))),
             ("download", seconds(self.download_seconds)),
         ]
@@ -519,9 +521,9 @@ impl MatrixSummary {
 fn convergence(plan: &Plan) -> (&'static str, String) {
     let is_damped = plan.spec.method.omega != 1.0;
     let name = if is_damped { "ρ(I − ω D⁻¹A)" } else { "ρ(I − D⁻¹A)" };
-    let dominance = plan.problem.operator.dominance();
+    let dominance = ratio(plan.problem.operator.dominance());
     let Some(radius) = plan.spectral_radius() else {
-        return (name, format!("not known for so large a grid, Σ|w| = {dominance:.3}"));
+        return (name, format!("not known for so large a grid, Σ|w| = {dominance}"));
     };
     let value = match radius.error > 0.0 {
         true => format!("{radius} ± {}", rounded(radius.error)),
@@ -531,7 +533,7 @@ fn convergence(plan: &Plan) -> (&'static str, String) {
         || format!("{} does not converge", plan.iteration()),
         |sweeps| format!("{} sweeps of {} per digit", rounded(sweeps), plan.iteration()),
     );
-    (name, format!("{value}, Σ|w| = {dominance:.3}, {sweeps}"))
+    (name, format!("{value}, Σ|w| = {dominance}, {sweeps}"))
 }
 
 fn residual_share<S: serde::Serializer>(share: &EdgeShare, out: S) -> Result<S::Ok, S::Error> {

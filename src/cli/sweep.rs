@@ -9,11 +9,11 @@ use super::outputs::{self, Output};
 use super::progress::Progress;
 use super::values;
 use crate::clock::Instant;
-use crate::grid::Precision;
 use crate::grid::memory::{self, human};
+use crate::grid::{Precision, Shape};
 use crate::picture::{
     Drawing, FigureFile, FigureSpec, Layer, MapValue, SweepData, SweepFigure, SweepView, counted,
-    rounded, save_figure, sweep_svg,
+    problem_title, rounded, save_figure, sweep_svg,
 };
 use crate::run::{
     self, ClassicBaseline, Measure, PerAxis, RowOutcome, RunSpec, SweepError, SweepRow, SweepSpec,
@@ -327,13 +327,23 @@ fn save_plot(
     Ok(save_figure(path, &Drawing::Figure(svg), &run, None)?)
 }
 
+/// The problem of a sweep, as its summary names it.
+pub(super) fn problem_name(run: &RunSpec) -> String {
+    let sides = &run.problem.shape;
+    let rows = run.problem.matrix.as_ref().and(sides.first());
+    if let Some(shape) = rows.and_then(|rows| Shape::grid_1d(*rows, 1).ok()) {
+        return problem_title(run, &shape);
+    }
+    let sides: Vec<_> = sides.iter().map(ToString::to_string).collect();
+    format!("{}, {}", run.problem.kind.label(), sides.join(" × "))
+}
+
 /// The summary on stdout.
 fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaseline>) -> String {
     let count = |outcome: RowOutcome| rows.iter().filter(|row| row.outcome == outcome).count();
     let run = &sweep.spec().run;
-    let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
     let settings = counted(rows.len() as u64, "setting");
-    let mut text = format!("{}, {} · {settings}\n", run.problem.kind.label(), shape.join(" × "));
+    let mut text = format!("{} · {settings}\n", problem_name(run));
     for (outcome, said) in [
         (RowOutcome::CannotRun, "cannot run"),
         (RowOutcome::Capped, "did not reach the tolerance within the cycle limit"),

@@ -6,9 +6,11 @@ use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
 use super::progress::Progress;
-use super::sweep::{best, none_reached, usage};
+use super::sweep::{best, none_reached, problem_name, usage};
 use crate::picture::{counted, rounded};
-use crate::run::{CostPrediction, Measure, PerAxis, Sweep, SweepRow, SweepSpec, by_predicted_cost};
+use crate::run::{
+    CostPrediction, Measure, PerAxis, Setting, Sweep, SweepRow, SweepSpec, by_predicted_cost,
+};
 use crate::solver::Kernel;
 use crate::solver::Subiterations;
 use clap::Args;
@@ -24,9 +26,11 @@ Examples:
   tilescope tune --backend cuda --kernel shared,register --shape 1024x1024
       two kernels of a GPU
 
-Defaults: k 2,4,8,16,32,64, overlap 0,2,4,6,8,12,16,24, tile 16,32,64. A cost model, calibrated by a
-short probe, predicts the time per cycle; the modes of Jacobi's iteration predict the cycles. The 15 %
-of the settings with the lowest predicted cost are measured.
+Defaults: k 2,4,8,16,32,64, overlap 0,2,4,6,8,12,16,24, tile 16,32,64; of a matrix overlap 0,2,4, tile
+64,256,1024. A cost model, calibrated by a short probe, predicts the time per cycle; the modes of
+Jacobi's iteration predict the cycles. The 15 % of the settings with the lowest predicted cost are
+measured. Where nothing can be predicted, as of a matrix, the search begins in the middle of the lists
+and goes on to the fastest neighbour until none is faster.
 
 Exit codes: 0 success; 1 failure, or no setting reached the tolerance; 2 wrong usage; 130 interrupted
 by Ctrl-C.";
@@ -127,8 +131,13 @@ fn search(
     }
     progress.show(|| "predicting cycles".to_owned());
     let Some(mut predictions) = sweep.predict(interrupt.should_stop())? else { return Ok(None) };
-    predictions.sort_by(by_predicted_cost);
     let settings = predictions.len();
+    if predictions.iter().all(|prediction| prediction.cost.is_none()) {
+        let cells = predictions.iter().map(|prediction| prediction.index).collect();
+        let tried = climb(sweep, cells, &mut progress, interrupt)?;
+        return Ok(tried.map(|tried| (settings, tried)));
+    }
+    predictions.sort_by(by_predicted_cost);
     let most = ((settings as f64 * MEASURED) as usize).max(FEWEST);
     let mut tried: Vec<SweepRow> = Vec::new();
     let mut least = f64::INFINITY;
@@ -150,14 +159,75 @@ fn search(
     Ok(Some((settings, tried)))
 }
 
+/// Measures settings without predictions: from the middle of the lists on, the neighbours of the fastest, which differ
+/// from it by one place in one list, until it is faster than all of them. Returns the measured rows; `None` if it was
+/// interrupted.
+fn climb(
+    sweep: &mut Sweep,
+    mut left: Vec<usize>,
+    progress: &mut Progress,
+    interrupt: Interrupt,
+) -> anyhow::Result<Option<Vec<SweepRow>>> {
+    let lists = sweep.spec().clone();
+    let all = left.len();
+    let mut tried: Vec<SweepRow> = Vec::new();
+    // Places may lie between two values of a list: twice their number is whole.
+    let mut around = lengths(&lists).map(|length| length - 1);
+    let mut reach = usize::MAX;
+    let mut least = f64::INFINITY;
+    loop {
+        let distance = |index: &usize| {
+            let places = places(&lists, &sweep.cells()[*index].setting);
+            let apart = places.iter().zip(around).map(|(place, at)| (2 * place).abs_diff(at));
+            apart.sum::<usize>()
+        };
+        let nearest = left.iter().copied().min_by_key(distance);
+        let Some(index) = nearest.filter(|index| distance(index) <= reach) else { break };
+        left.retain(|other| *other != index);
+        progress.show(|| format!("{} of at most {all} measured", tried.len()));
+        let cell = sweep.cells()[index].clone();
+        let rows = sweep.measure(std::slice::from_ref(&cell), 1, interrupt.should_stop())?;
+        let Some(row) = rows.into_iter().next() else { return Ok(None) };
+        let cost = row.cost().unwrap_or(f64::INFINITY);
+        if cost < least || reach == usize::MAX {
+            (least, reach) = (cost, 2);
+            around = places(&lists, &cell.setting).map(|place| 2 * place);
+        }
+        tried.push(row);
+    }
+    Ok(Some(tried))
+}
+
+/// The lengths of the lists of settings.
+fn lengths(lists: &SweepSpec) -> [usize; 5] {
+    let SweepSpec { k, overlap, tile, kernel, threads, .. } = lists;
+    [k.len(), overlap.len(), tile.len(), kernel.len(), threads.len()]
+}
+
+/// The places of a setting in the lists.
+fn places(lists: &SweepSpec, setting: &Setting) -> [usize; 5] {
+    fn place<T: PartialEq>(list: &[T], value: &T) -> usize {
+        list.iter().position(|other| other == value).unwrap_or(0)
+    }
+    [
+        place(&lists.k, &setting.k),
+        place(&lists.overlap, &setting.overlap),
+        place(&lists.tile, &setting.tile),
+        place(&lists.kernel, &setting.kernel),
+        place(&lists.threads, &setting.threads),
+    ]
+}
+
 /// The summary on stdout.
 fn summary(sweep: &Sweep, settings: usize, tried: &[SweepRow]) -> String {
     let run = &sweep.spec().run;
-    let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
+    let how = match tried.iter().any(|row| row.predicted_seconds.is_some()) {
+        true => "lowest predicted cost first",
+        false => "without predictions: from the middle to the fastest neighbour",
+    };
     let mut text = format!(
-        "{}, {} · {} of {} measured, lowest predicted cost first\n",
-        run.problem.kind.label(),
-        shape.join(" × "),
+        "{} · {} of {} measured, {how}\n",
+        problem_name(run),
         tried.len(),
         counted(settings as u64, "setting"),
     );

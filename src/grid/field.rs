@@ -5,10 +5,10 @@ use std::ops::Range;
 
 /// Values of a grid, with its boundary of Dirichlet values.
 ///
-/// Layout: rows of [`Shape::stride`] values, the first and last of each row belonging to the
-/// boundary. In 2D and 3D each xy-plane has one more boundary row before its first row and one
-/// after its last; in 3D there is one more boundary plane before the first plane and one after
-/// the last. Rows lie one after the other, and so do planes.
+/// Layout: rows of the interior points between two boundary values, [`Shape::stride`] values apart. In 2D and 3D each
+/// xy-plane has one more boundary row before its first row and one after its last; in 3D there is one more boundary
+/// plane before the first plane and one after the last. In 1D and 2D rows lie one after the other. In 3D values that
+/// nothing reads lie between them, and before the first row of a plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field<R> {
     shape: Shape,

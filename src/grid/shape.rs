@@ -10,6 +10,10 @@ use std::ops::Range;
 /// overflows.
 const ARRAYS: usize = 4;
 
+/// Rows of a 3D grid lie a multiple of this many values apart, and their first interior points at one, which is 128 bytes
+/// in double precision: what a GPU reads at a time. Other grids lie close together.
+const UNIT: usize = 16;
+
 /// The interior points of a 1D, 2D or 3D grid, without the boundary around them.
 ///
 /// A 1D grid may be a batch of independent systems, which share the matrix. Axis 0 (x) is the
@@ -121,8 +125,16 @@ impl Shape {
             return Err(ShapeError::Zero { field: "batch" });
         }
         // Each axis with its two boundary values; a batch has none between its systems.
-        let stored = self.axes().iter().map(|&n| n as u128 + 2);
-        let values = stored.fold(self.batch as u128, u128::saturating_mul);
+        let [x, y, z] = self.n.map(|n| n as u128 + 2);
+        let values = match self.dim {
+            1 => x.saturating_mul(self.batch as u128),
+            2 => x.saturating_mul(y),
+            _ => {
+                let unit = UNIT as u128;
+                let plane = x.next_multiple_of(unit).saturating_mul(y).saturating_add(unit);
+                plane.saturating_mul(z)
+            }
+        };
         let bytes = values.saturating_mul((ARRAYS * size_of::<f64>()) as u128);
         if bytes <= isize::MAX as u128 {
             Ok(self)
@@ -190,14 +202,22 @@ impl Shape {
         self.nx() * self.rows()
     }
 
-    /// Stored values from a point to the next one along y: a row and its two boundary values.
+    /// Stored values from a point to the next one along y: a row and its two boundary values, and in 3D what follows up to
+    /// a multiple of 16.
     pub fn stride(&self) -> usize {
-        self.nx() + 2
+        let row = self.nx() + 2;
+        if self.dim == 3 { row.next_multiple_of(UNIT) } else { row }
     }
 
     /// Stored values from a point to the next one along z; 0 in 1D and 2D.
     pub fn plane_stride(&self) -> usize {
-        if self.dim == 3 { (self.ny() + 2) * self.stride() } else { 0 }
+        if self.dim == 3 { UNIT + (self.ny() + 2) * self.stride() } else { 0 }
+    }
+
+    /// Where the first row of a plane of a 2D or 3D grid begins in it, in 3D that of the boundary: its first boundary
+    /// value is the last before a multiple of 16.
+    pub(crate) fn first_row_of_plane(&self) -> usize {
+        if self.dim == 3 { UNIT - 1 } else { 0 }
     }
 
     /// Rows of the boundary before the first row of an xy-plane (and after its last): 1 in 2D and
@@ -213,7 +233,7 @@ impl Shape {
             return (row + self.boundary_rows()) * self.stride();
         }
         let (j, k) = (row % self.ny(), row / self.ny());
-        (k + 1) * self.plane_stride() + (j + 1) * self.stride()
+        (k + 1) * self.plane_stride() + self.first_row_of_plane() + (j + 1) * self.stride()
     }
 
     /// Bytes of that many arrays of the grid with its boundary, or the largest number where they are more.
@@ -241,5 +261,36 @@ impl fmt::Display for Shape {
             (2, _) => write!(f, "{} × {}", self.nx(), self.ny()),
             _ => write!(f, "{} × {} × {}", self.nx(), self.ny(), self.nz()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_volumes_begin_at_multiples_of_a_unit() {
+        for (nx, ny, nz) in [(1, 1, 1), (14, 3, 2), (15, 2, 3), (31, 4, 2), (512, 1, 5)] {
+            let shape = Shape::grid_3d(nx, ny, nz).unwrap();
+            let mut end = shape.plane_stride();
+            for row in 0..shape.rows() {
+                let start = shape.row_start(row);
+                assert_eq!((start + 1) % UNIT, 0, "{shape}: row {row}");
+                assert!(start >= end, "{shape}: row {row} begins in the one before");
+                end = start + nx + 2;
+            }
+            // A row of the boundary and a plane of it lie behind the last row.
+            assert!(end + shape.stride() + shape.plane_stride() <= shape.stored(), "{shape}");
+        }
+    }
+
+    #[test]
+    fn a_volume_takes_no_more_than_is_checked() {
+        let shape = Shape::grid_3d(1022, 7, 3).unwrap();
+        assert_eq!(shape.stored(), (16 + 9 * 1024) * 5);
+        let most = isize::MAX as usize / (ARRAYS * size_of::<f64>());
+        assert!(Shape::grid_3d(14, 1, (most / 64) - 2).is_ok());
+        assert!(Shape::grid_3d(14, 1, most / 64).is_err());
+        assert!(Shape::grid_3d(usize::MAX, usize::MAX, usize::MAX).is_err());
     }
 }

@@ -36,11 +36,12 @@ pub struct Evidence<'a> {
 impl<'a> Evidence<'a> {
     /// The evidence of what the window shows.
     pub fn of_report(report: &'a Report) -> Self {
+        let start = report.curve.first().copied().unwrap_or_default();
         Self {
             plan: &report.plan,
             observation: &report.observation,
             norms: report.observation.norms,
-            start: report.curve.first().copied().unwrap_or_default(),
+            start: Record { error: start.error.or(report.start_error), ..start },
             start_residual: report.start_residual,
             curve: &report.curve,
             reference: &report.reference,

@@ -20,7 +20,7 @@ mod view;
 mod volume;
 
 pub use crate::number::{
-    counted, digits, grouped, number, parse_number, percent, rounded, seconds, two_digits,
+    counted, digits, grouped, number, parse_number, percent, ratio, rounded, seconds, two_digits,
 };
 pub use axis::scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
 pub use axis::ticks::{Tick, bar_ticks, linear_ticks, ticks};

@@ -18,8 +18,8 @@ mod system;
 
 pub use diffusion::{Conductivity, Diffusion, Jump};
 pub use exact::{
-    ExactError, Modes, Spectrum, error_left, exact, exact_arrays, first_below, is_exact_cheap,
-    sine_amplitudes, sine_mode,
+    ExactError, Modes, Spectrum, error_left, exact, exact_arrays, first_below, initial_error,
+    is_exact_cheap, sine_amplitudes, sine_mode,
 };
 pub(crate) use hot_box::hot_points;
 pub use hot_box::{HEAT, HotBox, HotBoxError, hot_axes};

@@ -6,12 +6,13 @@ use super::spec::{Backend, ProblemKind, ProblemSpec, RunSpec};
 use crate::clock::Instant;
 use crate::grid::{Shape, memory};
 use crate::problem::matrix::{
-    Checksum, Generated, Graph, MarketError, Ordering, Places, checksum, read_matrix, read_rows,
-    read_vector, shuffled, tiles,
+    Analysis, Checksum, Generated, Graph, MarketError, Ordering, Places, checksum, read_matrix,
+    read_rows, read_vector, shuffled, tiles,
 };
 use crate::problem::{Boundary, Csr, Operator, Problem, Source, input};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -141,8 +142,21 @@ impl MatrixSpec {
         match self.named() {
             Named::Generated(generated) => Ok(generated.rows()),
             Named::Grid(problem) => Ok(problem.shape.iter().product()),
-            Named::File => Ok(read_rows(&self.source)?),
+            Named::File => read_rows(&self.source).map_err(|error| self.unread(error)),
         }
+    }
+
+    /// The error of its file; of one that is not there, with the names that may have been meant.
+    fn unread(&self, error: MarketError) -> PlanError {
+        let is_missing = matches!(&error, MarketError::Read { source, .. } if source.kind() == ErrorKind::NotFound);
+        if !is_missing || self.source.extension().is_some() {
+            return error.into();
+        }
+        let names = Generated::NAMES.map(|(name, _)| name).join(", ");
+        let allowed = format!(
+            "there is no such file; known by name are {names}, and grid problems such as poisson-256x256"
+        );
+        super::plan::value("matrix", self.source.display(), allowed)
     }
 
     /// The grid of its nodes, where it is known.
@@ -203,6 +217,7 @@ pub(super) struct Ordered {
     /// Row `i` is row `order[i]` of the matrix; `None` where it is row `i`.
     pub order: Option<Arc<[u32]>>,
     pub places: Option<Places>,
+    pub analysis: Arc<Analysis>,
     pub jacobi_radius: RadiusCell,
     pub times: PlanTimes,
 }
@@ -221,6 +236,7 @@ pub struct PlanTimes {
 struct Loaded {
     problem: Arc<Problem>,
     places: Option<Places>,
+    analysis: Arc<Analysis>,
     jacobi_radius: RadiusCell,
     /// Seconds that reading it took.
     seconds: f64,
@@ -280,7 +296,7 @@ impl Matrices {
             _ => self.load(&unordered, matrix)?,
         };
         self.loaded = Some((unordered, loaded.clone()));
-        let Loaded { problem: natural, places, jacobi_radius, seconds } = loaded;
+        let Loaded { problem: natural, places, analysis, jacobi_radius, seconds } = loaded;
         let rows = natural.shape.nx();
         if let Some([nx, ny]) = matrix.nodes
             && nx.checked_mul(ny) != Some(rows)
@@ -297,6 +313,11 @@ impl Matrices {
             .as_deref()
             .map_or_else(|| Arc::clone(&natural), |order| Arc::new(in_order(&natural, order)));
         let times = PlanTimes { read: seconds, order: begin.elapsed().as_secs_f64() };
+        let of_permuted = |matrix: &Arc<Csr>| Arc::new(analysis.of_permuted(matrix));
+        let analysis = match order {
+            Some(_) => problem.operator.matrix().map_or_else(|| analysis.clone(), of_permuted),
+            None => analysis,
+        };
         let ordered = Ordered {
             problem,
             order: order.map(Arc::from),
@@ -305,6 +326,7 @@ impl Matrices {
                 .filter(|_| matrix.coordinates.is_none())
                 .map(Places::Grid)
                 .or(places),
+            analysis,
             jacobi_radius,
             times,
         };
@@ -330,7 +352,9 @@ impl Matrices {
         if let Some(matrix) = not_dominant {
             _ = jacobi_radius.set(power_iteration(&problem.shape, matrix));
         }
-        Ok(Loaded { problem: Arc::new(problem), places, jacobi_radius, seconds })
+        let analysis = problem.operator.matrix().map(|matrix| Analysis::of(matrix));
+        let analysis = Arc::new(analysis.unwrap_or_default());
+        Ok(Loaded { problem: Arc::new(problem), places, analysis, jacobi_radius, seconds })
     }
 }
 

@@ -13,8 +13,9 @@ use crate::grid::memory::{self, NoRoom, OutOfMemory};
 use crate::grid::{
     Geometry, Precision, Shape, ShapeError, SharesError, Slice, Tiling, TilingError,
 };
+use crate::number::ratio;
 use crate::problem::input::{self, InputError};
-use crate::problem::matrix::{MarketError, Places, PlacesError};
+use crate::problem::matrix::{Analysis, MarketError, Places, PlacesError};
 use crate::problem::{
     Boundary, Conductivity, Csr, Diffusion, HEAT, HotBoxError, Jump, Operator, Problem, Source,
     SpectralRadius, Stencil, StencilError, hot_axes, hot_points,
@@ -46,6 +47,8 @@ pub struct Plan {
     pub order: Option<Arc<[u32]>>,
     /// Where the rows of a matrix lie, in its own order, if that is known.
     pub places: Option<Places>,
+    /// Properties of a matrix, in the order of its blocks.
+    pub analysis: Option<Arc<Analysis>>,
     /// Seconds that making the problem of a matrix took.
     pub times: PlanTimes,
     /// The tiles that were chosen, whether the method uses them or not: maps show their borders.
@@ -230,6 +233,7 @@ impl Planner {
             measured: Arc::default(),
             order: None,
             places: None,
+            analysis: None,
             times: PlanTimes::default(),
             method,
             tiling,
@@ -288,7 +292,7 @@ impl Planner {
             }
         }
         let block = method_spec.tile_of(0);
-        let Ordered { problem, order, places, jacobi_radius, times } =
+        let Ordered { problem, order, places, analysis, jacobi_radius, times } =
             self.matrices.problem(&spec.problem, block)?;
         let tiling = Tiling::blocks(problem.shape.nx(), block, method_spec.overlap_of(0))?;
         check_k(method_spec)?;
@@ -299,6 +303,7 @@ impl Planner {
             problem,
             order,
             places,
+            analysis: Some(analysis),
             times,
             jacobi_radius,
             measured: Arc::default(),
@@ -626,8 +631,8 @@ impl Plan {
                 }
             },
         };
-        let dominance = operator.dominance();
-        Some(format!("The matrix is not diagonally dominant (Σ|w| = {dominance:.3} > 1){what}."))
+        let dominance = ratio(operator.dominance());
+        Some(format!("The matrix is not diagonally dominant (Σ|w| = {dominance} > 1){what}."))
     }
 }
 
@@ -830,7 +835,7 @@ impl RunSpec {
     }
 }
 
-/// Refuses several devices where nothing is exchanged or computed by sweeps, and what applies only to them.
+/// Refuses several devices where nothing is exchanged, and what applies only to them.
 fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     let MethodSpec { simulate_devices, exchange_every, exchange, link, .. } = run.method;
     let spec = &run.method;
@@ -876,10 +881,6 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     }
     if !spec.schedule().is_jacobi() {
         return refuse("tiles in waves and points in warps are on one device");
-    }
-    if spec.name == MethodName::Hierarchical && spec.k > Subiterations::Finite(MOST_SWEEPS) {
-        let allowed = format!("with several devices it must be at most {MOST_SWEEPS}");
-        return Err(value("k", spec.k, allowed));
     }
     if exchange_every == Some(0) {
         return Err(value("exchange_every", 0, "it must be at least 1"));

@@ -646,7 +646,6 @@ impl MethodSpec {
     pub fn prefers_spectral(&self) -> bool {
         match self.kernel {
             _ if self.name.is_jacobi() || self.has_other_sweeps() => false,
-            _ if self.device_count().is_some() => false,
             Kernel::SPECTRAL => true,
             Kernel::AUTO => self.k > Subiterations::Finite(MOST_SWEEPS_OF_AUTO),
             // From there on the products cost less than the sweeps, on a CPU and on a GPU.

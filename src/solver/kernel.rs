@@ -53,7 +53,7 @@ pub struct Footprint {
     pub registers: u32,
     /// Bytes of shared memory of a block.
     pub shared_bytes: usize,
-    /// Blocks of a cycle.
+    /// Blocks of a cycle; those that pass over several tiles one after the other count once for each pass.
     pub blocks: u64,
     /// Blocks that a multiprocessor works on at once.
     pub blocks_per_multiprocessor: u32,

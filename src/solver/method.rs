@@ -36,12 +36,12 @@ pub enum Method {
         /// Whose sweeps.
         sweeps: Box<Method>,
     },
-    /// The sweeps of the classic or of the hierarchical method on a 2D or 3D grid that several devices share. On CPUs,
-    /// which simulate them.
+    /// The cycles of the classic or of the hierarchical method, also in the sine basis, on a 2D or 3D grid that several
+    /// devices share.
     OnDevices {
         /// Who computes what, and when they exchange it.
         devices: Devices,
-        /// Whose sweeps.
+        /// Whose cycles.
         sweeps: Box<Method>,
     },
     /// Jacobi's iteration in slabs or in a window within a budget of fast memory: a cycle is one pass of n

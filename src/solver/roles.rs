@@ -203,6 +203,11 @@ pub trait Describe {
         SetUpTimes::default()
     }
 
+    /// Seconds that copying its iterate from a GPU took the last time; zero where it is at hand.
+    fn download_seconds(&self) -> f64 {
+        0.0
+    }
+
     /// What the last cycle moved to and from fast memory and computed; `None` for a method that does not
     /// stream, and before the first cycle.
     fn traffic(&self) -> Option<Traffic> {

@@ -29,7 +29,7 @@ pub const TESTS: &[(&str, fn())] = &[
 ];
 
 /// A method on as many of `count` devices as its tiles allow.
-fn shared(sweeps: Method, shape: &Shape, count: usize, every: u64) -> Method {
+pub fn shared(sweeps: Method, shape: &Shape, count: usize, every: u64) -> Method {
     let every = NonZeroU64::new(every).expect("at least 1");
     let made = (1..=count)
         .rev()
@@ -39,18 +39,18 @@ fn shared(sweeps: Method, shape: &Shape, count: usize, every: u64) -> Method {
 
 /// How devices are made: on as many GPUs, where there are, or on one; and how they exchange.
 #[derive(Clone, Copy, Debug)]
-struct Made {
+pub struct Made {
     is_real: bool,
     exchange: ExchangePath,
 }
 
-fn made() -> impl Strategy<Value = Made> {
+pub fn made() -> impl Strategy<Value = Made> {
     let exchange = prop_oneof![2 => Just(ExchangePath::Auto), 1 => Just(ExchangePath::Host)];
     (any::<bool>(), exchange).prop_map(|(is_real, exchange)| Made { is_real, exchange })
 }
 
 /// A solver whose first cycle has only NaN to write over; an error if the kernel does not accept the method.
-fn on_gpus(
+pub fn on_gpus(
     problem: &Arc<Problem>,
     method: &Method,
     precision: Precision,
@@ -64,7 +64,7 @@ fn on_gpus(
     cuda::poisoned_solver(problem, method.clone(), precision, gpus, kernel, None)
 }
 
-fn is_near(one: f64, other: f64) -> bool {
+pub fn is_near(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-11 * other.abs().max(f64::MIN_POSITIVE)
 }
 
@@ -122,7 +122,7 @@ fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel, m
 }
 
 /// Asserts that both iterates are the same to the last bit, and both iterates before.
-fn same(gpus: &dyn Solver, cpu: &dyn Solver, cycle: usize) {
+pub fn same(gpus: &dyn Solver, cpu: &dyn Solver, cycle: usize) {
     let both = |field: fn(&dyn Solver) -> Field<f64>| bits(&field(gpus)) == bits(&field(cpu));
     assert!(both(|solver| solver.solution().expect("a solver")), "cycle {cycle}");
     assert!(both(|solver| solver.previous().expect("a solver")), "before cycle {cycle}");

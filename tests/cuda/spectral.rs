@@ -2,6 +2,7 @@
 //! cycles as were counted independently.
 
 use crate::cases::{Case, case};
+use crate::devices::{is_near, made, on_gpus, same, shared};
 use crate::iterates::{bits, check, large, plain_cycles, settings, share};
 use crate::volumes::volume;
 use proptest::prelude::*;
@@ -17,6 +18,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("spectral_cycles_are_sweeps_to_rounding", spectral_cycles_are_sweeps_to_rounding),
     ("spectral_cycles_with_exact_tiles", spectral_cycles_with_exact_tiles),
     ("checked_cycles_in_the_sine_basis", checked_cycles_in_the_sine_basis),
+    ("devices_in_the_sine_basis_are_one", devices_in_the_sine_basis_are_one),
 ];
 
 /// The largest value of an iterate, but no less than what loses digits to underflow.
@@ -107,6 +109,39 @@ fn spectral_cycles_with_exact_tiles() {
     assert!(compared.get() > settings() / 16, "only {} were compared", compared.get());
 }
 
+/// Devices that share the tiles make the iterates of one GPU to the last bit, and its norms.
+fn devices_in_the_sine_basis_are_one() {
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    let cases = any_tiles().prop_filter("a 2D or 3D grid", |case| case.problem.shape.dim() > 1);
+    let compared = Cell::new(0);
+    let settings_of_devices = (cases, precision, 2..=4_usize, made());
+    check(settings() / 4, settings_of_devices, |(case, precision, count, made)| {
+        let (k, stencil) = (case.k.into(), case.problem.operator.stencil().expect("a grid"));
+        let Ok(spectral) = Spectral::new(k, &case.tiling(), stencil) else { return };
+        let spectral = Method::Spectral(spectral);
+        let several = shared(spectral.clone(), &case.problem.shape, count, 1);
+        let on_one =
+            crate::gpu::poisoned_solver(&case.problem, spectral, precision, Kernel::SPECTRAL, None);
+        let mut one = match on_one {
+            Ok(one) => one,
+            Err(SolverError::Kernel { .. }) => return,
+            Err(error) => panic!("{error}"),
+        };
+        let mut several = on_gpus(&case.problem, &several, precision, Kernel::SPECTRAL, made)
+            .expect("what one GPU takes");
+        for cycle in 0..case.cycles + 3 {
+            let [there, here] = [&mut several, &mut one].map(|solver| {
+                let made = solver.cycles(1, NormRequest::RESIDUAL_L2).expect("a GPU at work");
+                made.norms[0].residual_before.l2
+            });
+            assert!(is_near(there, here), "cycle {cycle}: {there} {here} of {case:?}");
+            same(&*several, &*one, cycle);
+        }
+        compared.set(compared.get() + 1);
+    });
+    assert!(compared.get() > settings() / 16, "only {} were compared", compared.get());
+}
+
 /// Tiles that tensor cores take, of Poisson's problem or with other weights along each axis.
 fn for_tensor_cores() -> impl Strategy<Value = Case> {
     let tile = prop::sample::select(vec![
@@ -117,6 +152,7 @@ fn for_tensor_cores() -> impl Strategy<Value = Case> {
         (2, 32),
         (2, 48),
         (2, 64),
+        (2, 96),
         (2, 128),
         (3, 16),
         (3, 24),

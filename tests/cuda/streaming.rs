@@ -34,12 +34,7 @@ struct Budget {
 
 impl Budget {
     fn of(self, shape: &Shape, precision: Precision) -> Streaming {
-        let values = match *shape.axes() {
-            [_] => 1,
-            [nx, _] => nx + 2,
-            [nx, ny, ..] => (nx + 2) * (ny + 2),
-            [] => unreachable!("a shape has an axis"),
-        };
+        let values = [1, shape.stride(), shape.plane_stride()][shape.dim() - 1];
         let plane = (3 * values * precision.bytes()) as u64;
         let bytes = self.planes as u64 * plane + (self.beside * (plane - 1) as f64) as u64;
         let (memory, height) = (ByteCount::new(bytes), Height::Sweeps(self.height));

@@ -25,7 +25,7 @@ const MOST_TOLERANCE: f64 = 1e-2;
 const MOST_UPDATES: f64 = 4e6;
 
 impl Case {
-    fn spectral(&self, k: Subiterations) -> Result<Method, SpectralError> {
+    pub fn spectral(&self, k: Subiterations) -> Result<Method, SpectralError> {
         Spectral::new(k, &self.tiling(), self.problem.operator.stencil().expect("a grid"))
             .map(Method::Spectral)
     }

@@ -13,12 +13,7 @@ use tilescope::solver::{Describe, Height, Method, MethodName, NormRequest, Obser
 
 /// Bytes of a plane of three arrays: an xy-plane, a row or a point, with what is stored around it.
 fn plane_bytes(shape: &Shape, precision: Precision) -> u64 {
-    let values = match *shape.axes() {
-        [_] => 1,
-        [nx, _] => nx + 2,
-        [nx, ny, ..] => (nx + 2) * (ny + 2),
-        [] => unreachable!("a shape has an axis"),
-    };
+    let values = [1, shape.stride(), shape.plane_stride()][shape.dim() - 1];
     3 * (values * precision.bytes()) as u64
 }
 

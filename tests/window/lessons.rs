@@ -13,6 +13,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_goal_is_reached_by_the_slider_or_shown", a_goal_is_reached_by_the_slider_or_shown),
     ("every_step_fits_beside_the_map", every_step_fits_beside_the_map),
     ("every_step_fits_in_a_presentation", every_step_fits_in_a_presentation),
+    ("every_value_of_a_text_becomes_known", every_value_of_a_text_becomes_known),
     ("the_list_fits_into_any_window", the_list_fits_into_any_window),
     ("a_presentation_is_read_from_the_last_row", a_presentation_is_read_from_the_last_row),
     ("a_dropped_lesson_begins_and_names_its_errors", a_dropped_lesson_begins),
@@ -154,6 +155,21 @@ fn every_step_fits_in_a_presentation() {
         let below = inside.filter(|text| text.rect.top() < end && text.rect.bottom() > end + 2.0);
         let below: Vec<_> = below.map(|text| text.text.as_str()).collect();
         assert!(below.is_empty(), "{}, step {}: {below:?}", lesson.name, step + 1);
+    });
+}
+
+fn every_value_of_a_text_becomes_known() {
+    let mut window = Window::new();
+    walk(&mut window, |window, lesson, step| {
+        let what = format!("the values of {}, step {}", lesson.name, step + 1);
+        window.until(&what, |window| {
+            let head = window.rect(Role::Button, "Leave the lesson");
+            let texts = window.painted();
+            let below = texts.iter().filter(|text| text.rect.top() > head.bottom());
+            let mut panel = below.filter(|text| text.rect.right() <= head.right() + 8.0);
+            // For what is unknown there is a dash, which no lesson has in its text.
+            panel.all(|text| !text.text.contains('–'))
+        });
     });
 }
 

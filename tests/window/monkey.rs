@@ -4,8 +4,8 @@
 //! `TILESCOPE_MONKEY_SEED` repeats a sequence, as far as the timing of the worker allows. Nothing is
 //! rendered, and nothing leaves its temporary folder: no clipboard, no browser, no other files.
 //!
-//! What the process holds depends on the runs that the monkey has made. Whether it loses memory is measured at rest: six
-//! times it returns to one small run, of which nothing is pinned and to which alone undo returns.
+//! What the process holds depends on the runs that the monkey has made. Whether it loses memory is measured at rest: now and
+//! then it returns to one small run, of which nothing is pinned and to which alone undo returns.
 
 use crate::controls::small;
 use eframe::App;
@@ -32,8 +32,10 @@ pub const TESTS: &[(&str, fn())] = &[("a_monkey_finds_nothing", a_monkey_finds_n
 /// Number of actions in the test suite.
 const ACTIONS: u64 = 20_000;
 
-/// Number of times that memory is measured at rest.
-const RESTS: u32 = 6;
+/// Number of times that memory is measured at rest in the test suite, and in a run of some time: then the median of each
+/// sixth is printed, since one rest may come while a large array is in use.
+const RESTS: usize = 6;
+const RESTS_OVER_TIME: usize = 4 * RESTS;
 
 /// Allowed growth in bytes from the first rest to any later one, beside a tenth: what another thread may still hold on a
 /// machine that is busy otherwise, letters in new sizes, and pieces that the allocator keeps. A leak grows without bound.
@@ -605,6 +607,7 @@ fn a_monkey_finds_nothing() {
 
     let mut monkey = Monkey::new(seed, files, folder.path().join("settings.toml"));
     let (mut sizes, mut rests) = (Vec::new(), Vec::new());
+    let most_rests = if time.is_some() { RESTS_OVER_TIME } else { RESTS };
     let begin = Instant::now();
     let mut actions = 0;
     let went = panic::catch_unwind(panic::AssertUnwindSafe(|| {
@@ -619,7 +622,7 @@ fn a_monkey_finds_nothing() {
                 Some(time) => begin.elapsed().as_secs_f64() / time.as_secs_f64(),
                 None => actions as f64 / most as f64,
             };
-            if part * f64::from(RESTS) >= (rests.len() + 1) as f64 {
+            if part * most_rests as f64 >= (rests.len() + 1) as f64 {
                 rests.push(monkey.rest(&run, &folder.path().join("other.toml")));
             }
         }
@@ -637,10 +640,12 @@ fn a_monkey_finds_nothing() {
     let megabytes: Vec<_> = megabytes.into_iter().map(|bytes| bytes >> 20).collect();
     println!("monkey: memory up to {megabytes:?} MB");
     let rests: Vec<u64> = rests.into_iter().flatten().collect();
-    println!(
-        "monkey: memory at rest {:?} MB",
-        rests.iter().map(|bytes| bytes >> 20).collect::<Vec<_>>()
-    );
+    let medians = rests.chunks(rests.len().div_ceil(RESTS).max(1)).map(|sixth| {
+        let mut sixth = sixth.to_vec();
+        sixth.sort_unstable();
+        sixth[sixth.len() / 2] >> 20
+    });
+    println!("monkey: memory at rest {:?} MB", medians.collect::<Vec<_>>());
     let last = format!("seed {seed}; the last actions: {done:#?}");
     let panics = panics.lock().unwrap_or_else(PoisonError::into_inner);
     assert!(went.is_ok() && panics.is_empty(), "panicked: {panics:#?}; {last}");

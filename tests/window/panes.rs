@@ -207,6 +207,36 @@ fn entries_of_a_matrix() {
     let middle = window.rect(Role::Image, "Entries of the matrix").center();
     window.click_at(middle);
     window.until_text("of block 4, diagonal 676: 2 static, 1 dynamic");
+    // Step by step to the end: what is said, and what is drawn.
+    assert!(!window.is_enabled(Role::Button, "◀"), "nothing is before the first step");
+    for (step, said, drawn) in [
+        (1, "The row as it is stored", vec!["I 60", "I 73", "I 84"]),
+        (2, "its column lies outside", vec!["S · I 60", "D · I 73", "S · I 84"]),
+        (3, "Two lists", vec!["Static", "I 60", "I 84", "Dynamic", "L 9"]),
+        (4, "Lists are padded", vec!["entries in 160 places", "static", "dynamic"]),
+    ] {
+        assert!(window.says(&format!("{step} of 4")), "{:#?}", window.texts());
+        assert!(window.says(said), "{:#?}", window.texts());
+        for text in drawn {
+            assert!(window.says(text), "step {step}, {text}: {:#?}", window.texts());
+        }
+        if step < 4 {
+            window.button("▶");
+        }
+    }
+    assert!(!window.is_enabled(Role::Button, "▶"), "nothing is after the last step");
+    window.button("◀");
+    assert!(window.says("3 of 4") && window.says("Two lists"), "{:#?}", window.texts());
+    // Another row begins at the first step; the picture is that of the row.
+    let picture = window.rect(Role::Image, "Entries of the matrix");
+    let side = picture.width().min(picture.height());
+    window.click_at(picture.center() - eframe::egui::vec2(0.0, side / 2.0 - 0.3));
+    window.until_text("Row 0 of block 0, diagonal 676: ");
+    assert!(window.says("1 of 4") && window.says("I 1") && window.says("I 12"));
+    window.button("Close");
+    assert!(window.says("static: outside") && !window.has(Role::Button, "▶"));
+    window.click_at(window.rect(Role::Image, "Entries of the matrix").center());
+    window.until_text("1 of 4");
     // The field by row: nodes of the grid that the matrix was made of.
     window.until_text("rows at their nodes");
 }

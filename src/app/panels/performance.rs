@@ -181,6 +181,8 @@ fn stages(ui: &mut Ui, report: &Report) {
     row(ui, "Set-up", about, |ui| ui.label(seconds(report.times.set_up())));
     let about = "Solver time of the cycles so far, with their norms.";
     row(ui, "Processing", about, |ui| ui.label(seconds(report.times.processing)));
+    let about = "To copy the unknowns from a GPU, the last time that they were shown; a CPU has them at hand.";
+    row(ui, "Shutdown", about, |ui| ui.label(seconds(report.times.download)));
     let mut chart = times_chart(&[(String::new(), report.times)], theme::of_figures(ui));
     // The pane has them.
     chart.notes.clear();

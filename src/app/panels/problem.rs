@@ -6,9 +6,9 @@ use crate::app::state::session::Session;
 use crate::app::widgets::labels::{explained, named, typed};
 use crate::app::widgets::rows::{heading, row};
 use crate::grid::AXIS_NAMES;
-use crate::picture::{digits, number, parse_number, two_digits};
+use crate::picture::{digits, grouped, number, parse_number, ratio, two_digits};
 use crate::problem::Jump;
-use crate::problem::matrix::{Generated, Ordering};
+use crate::problem::matrix::{Analysis, Generated, Ordering};
 use crate::problem::{HEAT, HotBox, hot_axes};
 use crate::run::{
     MatrixSpec, Plan, ProblemKind, ProblemSpec, Report, RunSpec, StopRule, TOLERANCE,
@@ -36,6 +36,9 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     editors::ui(ui, &mut spec.problem);
     initial_guess::ui(ui, &mut spec.problem, commands);
     if let Some(report) = report {
+        if let Some(analysis) = &report.plan.analysis {
+            self::analysis(ui, analysis);
+        }
         convergence(ui, &report.plan);
     }
     ui.label(
@@ -47,6 +50,23 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     if spec != *session.spec {
         commands.push(Command::Change(spec));
     }
+}
+
+/// Properties of a matrix.
+fn analysis(ui: &mut Ui, analysis: &Analysis) {
+    let about = "Rows of the matrix, and its entries with the diagonal.";
+    let [rows, entries] = [analysis.rows, analysis.entries].map(|count| grouped(count as u64));
+    row(ui, "Rows, entries", about, |ui| ui.label(format!("{rows}, {entries}")));
+    let about = "The largest distance of an entry from the diagonal, in the order of the blocks; and whether a_ij = a_ji.";
+    let symmetric = if analysis.is_symmetric { "symmetric" } else { "not symmetric" };
+    let bandwidth = grouped(analysis.bandwidth as u64);
+    row(ui, "Bandwidth", about, |ui| ui.label(format!("{bandwidth}, {symmetric}")));
+    let about = "Rows whose other entries add up to more than the diagonal: where there is none, Jacobi's iteration does not diverge.";
+    let above = match analysis.dominance.rows_above {
+        0 => "all".to_owned(),
+        above => format!("all but {}", grouped(above as u64)),
+    };
+    row(ui, "Dominant rows", about, |ui| ui.label(above));
 }
 
 /// How fast Jacobi's iteration converges.
@@ -65,8 +85,14 @@ fn convergence(ui: &mut Ui, plan: &Plan) {
         "The spectral radius ρ of {name}, which converges where it is below 1, and the largest sum of weights Σ|w| of a matrix row: at most 1 where the matrix is diagonally dominant. Here: {about}"
     );
     row(ui, "ρ, Σ|w|", &about, |ui| {
-        let radius = radius.map_or_else(|| "–".to_owned(), |radius| radius.to_string());
-        ui.label(format!("{radius}, {dominance:.3}")).on_hover_text(&about);
+        let radius = radius.map_or_else(
+            || "–".to_owned(),
+            |radius| match radius.error > 0.0 {
+                true => format!("{radius} ± {}", two_digits(radius.error)),
+                false => radius.to_string(),
+            },
+        );
+        ui.label(format!("{radius}, {}", ratio(dominance))).on_hover_text(&about);
     });
 }
 

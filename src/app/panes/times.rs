@@ -24,7 +24,7 @@ impl PaneType for TimesPane {
     }
 
     fn about(&self) -> &'static str {
-        "The time to read, order, reorganise and upload the matrix and to make the cycles, and what faster processing would change by Amdahl's law."
+        "The time to read, order, reorganise and upload the matrix, to make the cycles and to download the unknowns, and what faster processing would change by Amdahl's law."
     }
 
     fn slot(&self) -> Slot {
@@ -50,7 +50,13 @@ fn ui(ui: &mut Ui, report: &Report) {
     let (times, theme) = (report.times, theme::of_figures(ui));
     let mut chart = times_chart(&[(String::new(), times)], theme);
     let speedup = processing_speedup::ui(ui, Id::unique("times of the run"));
-    let faster = amdahl_chart([times.set_up(), times.processing], speedup, 0.0, seconds, theme);
+    let faster = amdahl_chart(
+        [times.set_up() + times.download, times.processing],
+        speedup,
+        0.0,
+        seconds,
+        theme,
+    );
     chart.groups.extend(faster.groups);
     chart.legend.extend(faster.legend.first());
     chart.notes = format!("{} {}", faster.notes, chart.notes);

@@ -31,7 +31,7 @@ struct Lists {
 }
 
 impl Default for Ranges {
-    /// The settings of Islam & Wang: six k, all even overlaps of a tile of 32 points. Blocks of a matrix are square
+    /// The settings of Islam & Wang: six k, all even overlaps of a tile of 32 points; and exact solves of the tiles. Blocks of a matrix are square
     /// numbers, so that every order takes them.
     fn default() -> Self {
         let lists = |k: &str, overlap: &str, tile: &str| Lists {
@@ -41,7 +41,7 @@ impl Default for Ranges {
             kernels: vec![Kernel::AUTO],
         };
         Self {
-            of_grid: lists("4,8,16,32,64,128", "0:30:2", "32"),
+            of_grid: lists("4,8,16,32,64,128,inf", "0:30:2", "32"),
             of_matrix: lists("1,2,4,8,16,32", "0:4:2", "64,256,1024"),
             times: true,
             counts: true,
@@ -67,7 +67,10 @@ impl Ranges {
             let list =
                 "Values and ranges (from:to:step), separated by commas, such as 4,8,16 or 0:30:2";
             let lists = if is_matrix { &mut self.of_matrix } else { &mut self.of_grid };
-            let about = "Subiterations per cycle.";
+            let about = match is_matrix {
+                true => "Subiterations per cycle.",
+                false => "Subiterations per cycle; inf for exact solves of the tiles.",
+            };
             field(ui, "k", &format!("{about} {list}."), &mut lists.k);
             let about = match is_matrix {
                 true => "Levels of overlap, even.",

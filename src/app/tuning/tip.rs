@@ -3,7 +3,12 @@
 use crate::app::tuning::results::MapResults;
 use crate::picture::{MapValue, SweepMap, counted, grouped, seconds as time};
 use crate::run::{CostPrediction, RowOutcome, SweepRow};
+use crate::solver::Subiterations;
 use eframe::egui::{Grid, RichText, Ui};
+
+/// What k = ∞ is, wherever its speed is shown.
+const DIRECT_LIMIT: &str =
+    "Every tile is solved exactly; with one tile on the whole grid (T = N), a direct solver.";
 
 /// A row in one line.
 pub(super) fn summary(results: &MapResults, row: &SweepRow) -> String {
@@ -22,6 +27,9 @@ pub(super) fn summary(results: &MapResults, row: &SweepRow) -> String {
     if let Some(ratio) = results.classic.and_then(|classic| Some(classic.cost()? / row.cost()?)) {
         let per = if row.seconds.is_some() { "" } else { " per sweep" };
         text.push_str(&format!(" · {ratio:.2}× as fast as classic{per}"));
+    }
+    if row.k == Subiterations::Infinite {
+        text.push_str(&format!(". {DIRECT_LIMIT}"));
     }
     text
 }
@@ -63,6 +71,9 @@ pub(super) fn ui(
     let Some(index) = index else { return };
     let setting = &results.outline.cells[index].setting;
     ui.label(RichText::new(format!("{head}, tile {}", setting.tile)).strong());
+    if setting.k == Subiterations::Infinite {
+        ui.label(DIRECT_LIMIT);
+    }
     let prediction = results.predictions[index];
     let row = cell.row;
     if let Some(row) = row {

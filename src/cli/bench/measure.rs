@@ -138,7 +138,7 @@ pub(super) fn name(plan: &Plan) -> &'static str {
     match (method.name, plan.backend()) {
         (MethodName::Classic, _) => Kernel::CLASSIC.name(),
         _ if plan.problem.operator.matrix().is_some() => method.kernel.name(),
-        (MethodName::Hierarchical, _) if matches!(plan.method, Method::Spectral(_)) => {
+        (MethodName::Hierarchical, _) if matches!(plan.method.plain(), Method::Spectral(_)) => {
             Kernel::SPECTRAL.name()
         }
         (MethodName::Hierarchical, Backend::Auto | Backend::Cpu) => "tiled",

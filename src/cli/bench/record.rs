@@ -317,7 +317,7 @@ impl Record {
             }
         }
         text.push('.');
-        if self.rows.iter().any(|row| matches!(row.method, Method::Spectral(_))) {
+        if self.rows.iter().any(|row| matches!(row.method.plain(), Method::Spectral(_))) {
             text += " Kernel spectral with k inf solves every tile exactly; a tile that covers the grid makes \
                      it a direct solver.";
         }

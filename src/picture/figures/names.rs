@@ -1,7 +1,7 @@
 //! Runs and values as titles and legends name them.
 
 use crate::grid::Shape;
-use crate::number::{counted, grouped, number};
+use crate::number::{counted, number};
 use crate::picture::axis::scale::ScaleKind;
 use crate::problem::matrix::Ordering;
 use crate::run::{FieldKind, InitialGuess, MethodName, ProblemKind, RunSpec};
@@ -15,7 +15,7 @@ pub fn problem_title(run: &RunSpec, shape: &Shape) -> String {
             Ordering::Natural => String::new(),
             ordering => format!(", {} ordering", ordering.name()),
         };
-        return format!("{}{ordering}, {} rows", matrix.name(), grouped(shape.nx() as u64));
+        return format!("{}{ordering}, {}", matrix.name(), counted(shape.nx() as u64, "row"));
     }
     let name = run.problem.kind.label();
     let dim = if run.problem.kind == ProblemKind::Poisson {

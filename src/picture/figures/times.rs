@@ -28,7 +28,7 @@ impl FigureType for Times {
     }
 
     fn about(&self) -> &'static str {
-        "The time that a run takes to read, order, reorganise and upload its matrix and to make its cycles; to scale."
+        "The time that a run takes to read, order, reorganise and upload its matrix, to make its cycles, and to download the unknowns; to scale."
     }
 
     fn about_table(&self) -> Option<&'static str> {
@@ -82,9 +82,9 @@ impl FigureType for Times {
     }
 }
 
-/// The colours of the stages: those of set-up, and of processing.
-fn colours(theme: Theme) -> [[u8; 3]; 5] {
-    [1, 2, 3, 4, 0].map(|index| theme.curve(index))
+/// The colours of the stages: those of set-up, of processing, and of shutdown.
+fn colours(theme: Theme) -> [[u8; 3]; 6] {
+    [1, 2, 3, 4, 0, 6].map(|index| theme.curve(index))
 }
 
 /// A bar for each run, in one scale.

@@ -1,9 +1,9 @@
-//! 2D grids with coefficients per point: conjugate gradients on the matrix scaled to a unit diagonal.
+//! 2D grids with coefficients per point, and sparse matrices: conjugate gradients on the matrix scaled to a unit
+//! diagonal.
 
 use super::error::ExactError;
 use super::rows::each_row;
-use crate::grid::Shape;
-use crate::problem::Diffusion;
+use crate::problem::Problem;
 use crate::problem::conjugate_gradients::ConjugateGradients;
 use crate::problem::scaled_matrix::ScaledMatrix;
 use rayon::prelude::*;
@@ -12,12 +12,13 @@ use std::sync::atomic::AtomicBool;
 /// A solution is left to the next refinement once the square of its residual has fallen by this factor.
 const REDUCTION: f64 = 1e-16;
 
-/// Steps for each point along both axes after which a solution is left as it is.
+/// Steps for each point along both axes after which a solution is left as it is; a sparse matrix is thought of as that
+/// of a square grid.
 const STEPS_PER_POINT: usize = 40;
 
 /// The scaled matrix, and the arrays of an iteration.
 pub(super) struct Conjugate {
-    nx: usize,
+    most_steps: usize,
     matrix: ScaledMatrix,
     iteration: ConjugateGradients,
 }
@@ -26,10 +27,16 @@ impl Conjugate {
     /// Arrays of the grid that it holds.
     pub(super) const ARRAYS: usize = ScaledMatrix::ARRAYS + ConjugateGradients::ARRAYS;
 
-    pub(super) fn new(shape: &Shape, rows: &Diffusion) -> Self {
-        let matrix = ScaledMatrix::per_point(shape, rows);
-        let iteration = ConjugateGradients::new(shape.points(), shape.nx());
-        Self { nx: shape.nx(), matrix, iteration }
+    pub(super) fn new(problem: &Problem) -> Result<Self, ExactError> {
+        let (shape, points) = (&problem.shape, problem.shape.points());
+        let matrix = ScaledMatrix::new(problem)?;
+        let across = match problem.operator.matrix() {
+            Some(_) => points.isqrt(),
+            None => shape.nx(),
+        };
+        let most_steps = STEPS_PER_POINT * (across + points / across);
+        let iteration = ConjugateGradients::new(points, matrix.width());
+        Ok(Self { most_steps, matrix, iteration })
     }
 
     /// Replaces `values` (C order) by an approximation of A⁻¹ `values`.
@@ -38,24 +45,27 @@ impl Conjugate {
         values: &mut [f64],
         cancel: &AtomicBool,
     ) -> Result<(), ExactError> {
-        let Self { nx, matrix, iteration } = self;
-        let nx = *nx;
+        let Self { most_steps, matrix, iteration } = self;
+        let width = matrix.width();
         matrix.scale_residual(values);
         iteration.start(values.par_iter().copied());
         values.fill(0.0);
         let enough = REDUCTION * iteration.squares();
-        let most = STEPS_PER_POINT * (nx + values.len() / nx);
-        for _ in 0..most {
+        for _ in 0..*most_steps {
             if iteration.squares() <= enough {
                 break;
             }
-            iteration.step(values, |from, to| {
-                let multiply_row = |(): &mut (), row: usize, to: &mut [f64]| {
-                    matrix.multiply_part(from, row * nx, to);
+            let curvature = iteration.step(values, |from, to| {
+                let multiply_part = |(): &mut (), part: usize, to: &mut [f64]| {
+                    matrix.multiply_part(from, part * width, to);
                     Ok(())
                 };
-                each_row(to, nx, cancel, || (), multiply_row)
+                each_row(to, width, cancel, || (), multiply_part)
             })?;
+            // The matrix is not positive definite: what comes next is of no use.
+            if curvature <= 0.0 {
+                break;
+            }
         }
         matrix.scale_solution(values);
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::grid::memory::OutOfMemory;
 use crate::number::two_digits;
-use crate::problem::{Stencil, StencilError};
+use crate::problem::{ScalingError, Stencil, StencilError};
 
 /// Why there is no exact solution.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -28,9 +28,9 @@ pub enum ExactError {
         /// The shape, as messages write it.
         shape: String,
     },
-    /// A sparse matrix.
-    #[error("the exact solution could not be computed: it is known for grids, not for matrices")]
-    Matrix,
+    /// A sparse matrix that conjugate gradients cannot solve with.
+    #[error("the exact solution could not be computed: {0}, and conjugate gradients need that")]
+    Matrix(#[from] ScalingError),
     /// A 3D grid that sine transforms cannot solve.
     #[error(
         "the exact solution could not be computed: on a 3D grid the matrix must be symmetric along \

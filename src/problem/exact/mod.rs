@@ -10,7 +10,7 @@
 //! | 1D, also with coefficients per point | elimination | O(n) |
 //! | 2D or 3D, symmetric along all axes but one, or nearly so | sine transforms along them, elimination along the last | O(n log n) |
 //! | other 2D | alternating directions | O(n log n), 50–100 times slower |
-//! | 2D with coefficients per point | conjugate gradients | O(n^1.5), slower still |
+//! | 2D with coefficients per point, or a symmetric sparse matrix | conjugate gradients | O(n^1.5), slower still |
 //!
 //! Dividing the rows by the diagonal rounds the matrix that a solver iterates with: what it
 //! converges to differs from u* by up to the condition number times the rounding of a weight.
@@ -28,12 +28,12 @@ mod tests;
 mod tridiagonal;
 
 pub use error::ExactError;
-pub use error_left::{error_left, is_exact_cheap};
+pub use error_left::{error_left, initial_error, is_exact_cheap};
 pub use sine_transform::{sine_amplitudes, sine_mode};
 pub use spectrum::{Modes, Spectrum, first_below};
 
 use super::residual::residual_of_row;
-use super::{Diffusion, Operator, Problem, Source, Stencil};
+use super::{Csr, Diffusion, Operator, Problem, Source, Stencil};
 use crate::grid::memory;
 use crate::grid::{Field, Precision, Shape};
 use alternating::Alternating;
@@ -61,7 +61,7 @@ pub fn exact(problem: &Problem, cancel: &AtomicBool) -> Result<Field<f64>, Exact
     let shape = &problem.shape;
     let method = ExactMethod::of(problem)?;
     memory::check(shape, exact_arrays(problem), Precision::F64)?;
-    let mut solver = method.solver(shape)?;
+    let mut solver = method.solver(problem)?;
     let row_sum = method.row_sum(shape);
     let initial_guess = Source::Constant(0.0);
     let mut u: Field<f64> = Problem { initial_guess, ..problem.clone() }.initial_iterate();
@@ -117,6 +117,8 @@ enum ExactMethod<'a> {
     Rows(&'a Diffusion),
     /// Conjugate gradients, on a 2D grid of such points.
     Conjugate(&'a Diffusion),
+    /// The same with a sparse matrix.
+    Sparse(&'a Csr),
     /// Sine transforms along all axes but one.
     Sine(sine::Elimination, &'a Stencil),
     /// Alternating directions.
@@ -130,7 +132,7 @@ impl<'a> ExactMethod<'a> {
             Operator::Stencil(stencil) => stencil,
             Operator::PerPoint(rows) if shape.dim() == 1 => return Ok(Self::Rows(rows)),
             Operator::PerPoint(rows) => return Ok(Self::Conjugate(rows)),
-            Operator::Csr(_) => return Err(ExactError::Matrix),
+            Operator::Csr(matrix) => return Ok(Self::Sparse(matrix)),
         };
         stencil.check(shape)?;
         if shape.dim() == 1 {
@@ -145,7 +147,7 @@ impl<'a> ExactMethod<'a> {
 
     /// Whether it comes to an end after some steps that do not depend on the matrix.
     fn is_direct(self) -> bool {
-        !matches!(self, Self::Alternating(_) | Self::Conjugate(_))
+        !matches!(self, Self::Alternating(_) | Self::Conjugate(_) | Self::Sparse(_))
     }
 
     /// Arrays of the grid that it works in.
@@ -154,7 +156,7 @@ impl<'a> ExactMethod<'a> {
             Self::Lines(_) | Self::Rows(_) => 0,
             Self::Sine(..) => 1,
             Self::Alternating(_) => 3,
-            Self::Conjugate(_) => Conjugate::ARRAYS,
+            Self::Conjugate(_) | Self::Sparse(_) => Conjugate::ARRAYS,
         }
     }
 
@@ -169,6 +171,10 @@ impl<'a> ExactMethod<'a> {
                     (0..shape.rows()).flat_map(|row| (0..shape.nx()).map(move |i| (i, row)));
                 points.fold(0.0, |most: f64, (i, row)| most.max(row_sum(&rows.row(i, row))))
             }
+            Self::Sparse(matrix) => {
+                let sum = |row| matrix.values(row).iter().map(|value| value.abs()).sum();
+                (0..matrix.rows()).map(sum).fold(0.0, f64::max)
+            }
         }
     }
 
@@ -177,11 +183,12 @@ impl<'a> ExactMethod<'a> {
     fn steps(self) -> usize {
         match self {
             Self::Lines(_) | Self::Rows(_) | Self::Sine(..) => 12,
-            Self::Alternating(_) | Self::Conjugate(_) => 200,
+            Self::Alternating(_) | Self::Conjugate(_) | Self::Sparse(_) => 200,
         }
     }
 
-    fn solver(self, shape: &Shape) -> Result<ExactSolver<'a>, ExactError> {
+    fn solver(self, problem: &Problem) -> Result<ExactSolver<'a>, ExactError> {
+        let shape = &problem.shape;
         Ok(match self {
             Self::Lines(stencil) => {
                 let mut line = Tridiagonal::new(shape.nx());
@@ -190,7 +197,9 @@ impl<'a> ExactMethod<'a> {
                 ExactSolver::Lines(line)
             }
             Self::Rows(rows) => ExactSolver::Rows(rows, shape.nx()),
-            Self::Conjugate(rows) => ExactSolver::Conjugate(Conjugate::new(shape, rows)),
+            Self::Conjugate(_) | Self::Sparse(_) => {
+                ExactSolver::Conjugate(Conjugate::new(problem)?)
+            }
             Self::Sine(plan, stencil) => ExactSolver::Sine(Sine::new(plan, shape, stencil)),
             Self::Alternating(stencil) => {
                 ExactSolver::Alternating(Alternating::new(shape, stencil))

@@ -1,7 +1,9 @@
 use super::{ExactError, exact, largest, residual, row_sum};
 use crate::grid::{Field, Shape};
+use crate::problem::matrix::Generated;
 use crate::problem::{
-    Boundary, Conductivity, Diffusion, Jump, Operator, Problem, Source, Stencil, System, Weights,
+    Boundary, Conductivity, Csr, Diffusion, Jump, Operator, Problem, ScalingError, Source, Stencil,
+    System, Weights,
 };
 use proptest::prelude::*;
 use std::f64::consts::PI;
@@ -432,4 +434,38 @@ fn stops_when_it_is_cancelled() {
     });
     // A solver that ignored the flag would have returned the solution.
     assert_eq!(stopped, Err(ExactError::Cancelled));
+}
+
+fn of_matrix(matrix: Csr, rhs: Source) -> Problem {
+    Problem {
+        shape: Shape::grid_1d(matrix.rows(), 1).unwrap(),
+        operator: Operator::Csr(matrix.into()),
+        rhs,
+        initial_guess: Source::Constant(0.0),
+        boundary: Boundary::default(),
+    }
+}
+
+#[test]
+fn symmetric_matrices_are_solved() {
+    let line = of_matrix(Generated::Heat1d { rows: 100 }.matrix(), Source::Constant(1.0));
+    for (i, x) in solved(&line).to_interior().into_iter().enumerate() {
+        // −x'' = 1 with x = 0 at 0 and 101.
+        let exact = 0.5 * (i + 1) as f64 * (100 - i) as f64;
+        assert!((x - exact).abs() <= 1e-15 * 1275.0, "{i}: {x}, {exact}");
+    }
+    // b = A u of a known u: whole numbers, so that no rounding is in b.
+    let matrix = Generated::Trefethen { rows: 500 }.matrix();
+    let known = |row: usize| (row % 7) as f64 - 3.0;
+    let b = |row: usize| -> f64 {
+        let entries = matrix.columns(row).iter().zip(matrix.values(row));
+        entries.map(|(column, value)| value * known(*column as usize)).sum()
+    };
+    let b = Source::Array((0..matrix.rows()).map(b).collect());
+    for (row, x) in solved(&of_matrix(matrix, b)).to_interior().into_iter().enumerate() {
+        assert!((x - known(row)).abs() <= 4.0 * f64::EPSILON, "{row}: {x}");
+    }
+    let lower = Csr::from_entries(2, &[(0, 0, 1.0), (1, 1, 1.0), (1, 0, 0.5)]).unwrap();
+    let refused = exact(&of_matrix(lower, Source::Constant(1.0)), &GOES_ON);
+    assert_eq!(refused.unwrap_err(), ExactError::Matrix(ScalingError::NotSymmetric));
 }

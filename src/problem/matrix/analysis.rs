@@ -6,7 +6,7 @@ use crate::grid::AxisTiling;
 use crate::random::random;
 
 /// Properties of a matrix that are found before it is used to solve a system.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Analysis {
     /// Rows.
     pub rows: usize,
@@ -55,23 +55,59 @@ const MOST_STEPS: usize = 4096;
 impl Analysis {
     /// Analyses a matrix.
     pub fn of(matrix: &Csr) -> Self {
-        let bandwidth = (0..matrix.rows()).flat_map(|row| {
-            matrix.columns(row).iter().map(move |column| row.abs_diff(*column as usize))
-        });
         Self {
             rows: matrix.rows(),
             entries: matrix.entries(),
-            bandwidth: bandwidth.max().unwrap_or(0),
+            bandwidth: bandwidth(matrix),
             is_symmetric: is_symmetric(matrix),
             dominance: matrix.dominance(),
         }
     }
+
+    /// That of the same matrix with its rows and columns in another order.
+    #[must_use]
+    pub fn of_permuted(&self, matrix: &Csr) -> Self {
+        Self { bandwidth: bandwidth(matrix), ..self.clone() }
+    }
 }
 
-/// Whether a_ij = a_ji everywhere.
+/// The largest distance of an entry from the diagonal. Columns of a row ascend.
+fn bandwidth(matrix: &Csr) -> usize {
+    let of_row = |row: usize| {
+        let columns = matrix.columns(row);
+        let ends = [columns.first(), columns.last()].into_iter().flatten();
+        ends.map(|column| row.abs_diff(*column as usize)).max().unwrap_or(0)
+    };
+    (0..matrix.rows()).map(of_row).max().unwrap_or(0)
+}
+
+/// Whether a_ij = a_ji everywhere, an entry that is not stored being 0.
+///
+/// Above the diagonal, rows give the entries of a column in the order in which its row has them below: each row is
+/// gone through once.
 pub(in crate::problem) fn is_symmetric(matrix: &Csr) -> bool {
+    // How many entries below the diagonal of each row were met.
+    let mut met = vec![0; matrix.rows()];
+    // Zeros that are stored have no counterpart that must be.
+    let next_below = |row: usize, from: usize| {
+        let entries = matrix.columns(row).iter().zip(matrix.values(row)).enumerate().skip(from);
+        entries
+            .map(|(at, (column, value))| (at, *column as usize, *value))
+            .find(|(_, column, value)| *column >= row || *value != 0.0)
+    };
     (0..matrix.rows()).all(|row| {
-        matrix.off_diagonal(row).all(|(column, value)| matrix.at(column as usize, row) == value)
+        // All rows before have met what is below the diagonal of this one.
+        let is_met = next_below(row, met[row]).is_none_or(|(_, column, _)| column >= row);
+        is_met
+            && matrix
+                .off_diagonal(row)
+                .filter(|(column, value)| *column as usize > row && *value != 0.0)
+                .all(|(column, value)| {
+                    let column = column as usize;
+                    let mirrored = next_below(column, met[column]);
+                    met[column] = mirrored.map_or(0, |(at, ..)| at + 1);
+                    mirrored.is_some_and(|(_, row_of, found)| row_of == row && found == value)
+                })
     })
 }
 
@@ -142,6 +178,22 @@ mod tests {
         assert!(analysis.dominance.rows_above > 0 && analysis.is_symmetric);
         let value = SpectralRadius::of_matrix(&matrix).value;
         assert!((value - 0.860).abs() < 5e-3, "{value}");
+    }
+
+    #[test]
+    fn symmetry_is_that_of_values() {
+        let is = |entries: &[(u32, u32, f64)]| {
+            let diagonal = (0..4).map(|row| (row, row, 4.0));
+            let entries: Vec<_> = diagonal.chain(entries.iter().copied()).collect();
+            is_symmetric(&Csr::from_entries(4, &entries).unwrap())
+        };
+        assert!(is(&[]) && is(&[(0, 2, 1.0), (2, 0, 1.0), (3, 2, -1.0), (2, 3, -1.0)]));
+        assert!(is(&[(0, 3, 0.0), (2, 1, 0.0)]), "a zero may be stored or not");
+        assert!(is(&[(0, 3, 0.0), (1, 3, 2.0), (3, 1, 2.0), (3, 0, 0.0), (3, 2, 0.0)]));
+        assert!(!is(&[(0, 2, 1.0)]) && !is(&[(2, 0, 1.0)]));
+        assert!(!is(&[(0, 2, 1.0), (2, 0, 1.5)]));
+        assert!(!is(&[(0, 2, 1.0), (2, 1, 1.0)]) && !is(&[(1, 2, 1.0), (2, 0, 1.0)]));
+        assert!(!is(&[(0, 3, 1.0), (3, 0, 1.0), (3, 1, 1.0)]));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::csr::{Csr, Entry, MatrixError};
 use crate::files::{self, FileError, reason, write_atomically};
 use crate::grid::memory;
-use crate::number::counted;
+use crate::number::{counted, grouped};
 use flate2::CrcReader;
 use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ pub enum MarketError {
         reason: String,
     },
     /// It ends before its last entry.
-    #[error("{} ends after {found} of {promised} entries", .path.display())]
+    #[error("{} ends after {} of {} entries", .path.display(), grouped(*.found), grouped(*.promised))]
     Truncated {
         /// The file.
         path: PathBuf,
@@ -67,7 +67,7 @@ pub enum MarketError {
         promised: u64,
     },
     /// It needs more memory than there is.
-    #[error("{} has {entries} entries, which need {}; {} is free", .path.display(), memory::human(*.needed), memory::human(*.available))]
+    #[error("{} has {} entries, which need {}; {} is free", .path.display(), grouped(*.entries), memory::human(*.needed), memory::human(*.available))]
     Memory {
         /// The file.
         path: PathBuf,
@@ -146,7 +146,8 @@ pub fn read_matrix(path: &Path, on_progress: &mut dyn FnMut(f64)) -> Result<Csr,
             return Err(lines.truncated(read, promised));
         }
         let entry = entry(&lines.line, field, rows);
-        let (row, column, value) = entry.map_err(|reason| lines.refuse(reason))?;
+        let (row, column, value) =
+            entry.map_err(|reason| lines.refuse_entry(reason, read, promised))?;
         entries.push((row, column, value));
         if is_symmetric && row != column {
             entries.push((column, row, value));
@@ -202,7 +203,8 @@ pub fn read_array(path: &Path, size: [usize; 2]) -> Result<Vec<f64>, MarketError
         if !lines.next()? {
             return Err(lines.truncated(read, found));
         }
-        let value = number(words(&lines.line).next()).map_err(|reason| lines.refuse(reason))?;
+        let value = number(words(&lines.line).next());
+        let value = value.map_err(|reason| lines.refuse_entry(reason, read, found))?;
         if !value.is_finite() {
             return Err(lines.refuse(format!("value {} is {value}; it must be finite", read + 1)));
         }
@@ -281,7 +283,7 @@ fn index(word: Option<&[u8]>, name: &str, count: u64) -> Result<u32, String> {
     let word = word.ok_or_else(|| format!("the {name} is missing"))?;
     let index: u64 = text(word)
         .and_then(|text| text.parse().ok())
-        .ok_or_else(|| format!("{name} {} is not a whole number", shown(word)))?;
+        .ok_or_else(|| format!("{name} {} is not a whole number from 1 to {count}", shown(word)))?;
     if (1..=count).contains(&index) {
         return Ok((index - 1) as u32);
     }
@@ -325,6 +327,15 @@ impl Lines {
     fn refuse(&self, reason: impl Into<String>) -> MarketError {
         let (path, line) = (self.path.clone(), self.number.max(1));
         MarketError::Line { path, line, reason: reason.into() }
+    }
+
+    /// The error of an entry that cannot be read, perhaps because the file ends within its line.
+    fn refuse_entry(&self, reason: String, found: u64, promised: u64) -> MarketError {
+        if self.line.ends_with(b"\n") {
+            return self.refuse(reason);
+        }
+        let [found, promised] = [found, promised].map(grouped);
+        self.refuse(format!("{reason}; the file ends here, after {found} of {promised} entries"))
     }
 
     fn truncated(&self, found: u64, promised: u64) -> MarketError {
@@ -449,8 +460,9 @@ impl Lines {
 
     fn expect_end(&mut self, promised: u64) -> Result<(), MarketError> {
         if self.next()? {
+            let promised = grouped(promised);
             return Err(
-                self.refuse(format!("there are more than the {promised} entries of the header"))
+                self.refuse(format!("there are more entries than the {promised} of the header"))
             );
         }
         Ok(())
@@ -522,9 +534,21 @@ mod tests {
             (with("2 2\n"), "line 2: the line of sizes must be 3 whole numbers"),
             (with("2 3 1\n"), "line 2: the matrix has 2 rows and 3 columns; it must be square"),
             (with("2 2 2\n1 1 1\n"), "a.mtx ends after 1 of 2 entries"),
-            (with("1 1 1\n1 1 1\n1 1 1\n"), "line 4: there are more than the 1 entries"),
+            (
+                with("1 1 1\n1 1 1\n1 1 1\n"),
+                "line 4: there are more entries than the 1 of the header",
+            ),
             (with("2 2 2\n0 1 1\n"), "line 3: row 0 is outside the matrix; it must be 1 to 2"),
             (with("2 2 2\n1 3 1\n"), "line 3: column 3 is outside"),
+            (
+                with("2 2 2\n1 1 2\n2 2 -"),
+                "line 4: value - is not a number; the file ends here, after 1 of 2",
+            ),
+            (
+                with("2 2 2\n1 1 2\n2"),
+                "line 4: the column is missing; the file ends here, after 1 of 2",
+            ),
+            (with("2 2 2\n-1 1 1\n"), "line 3: row -1 is not a whole number from 1 to 2"),
             (with("2 2 2\n1 1 x\n"), "line 3: value x is not a number"),
             (with("2 2 2\n1 1\n"), "line 3: the value is missing"),
             (with("2 2 2\n1 1 1 1\n"), "line 3: there is more than an entry"),
@@ -532,7 +556,10 @@ mod tests {
             (with("2 2 1\n1 1 1\n"), "a.mtx: row 2 has no diagonal entry"),
             (with("2 2 2\n1 1 1\n2 2 0\n"), "a.mtx: row 2 has no diagonal entry"),
             (with("0 0 0\n"), "a.mtx: the matrix has no rows"),
-            (with("9 9 1000000000000\n"), "a.mtx has 1000000000000 entries, which need 60.0 TB"),
+            (
+                with("9 9 1000000000000\n"),
+                "a.mtx has 1,000,000,000,000 entries, which need 60.0 TB",
+            ),
             (with("5000000000 5000000000 1\n"), "the matrix has 5000000000 rows"),
             (with(&"9".repeat(5000)), "line 2: the line is longer than 4096 bytes"),
         ] {

@@ -299,11 +299,10 @@ impl Experiment {
     /// The next cycle whose staleness is to be computed.
     fn staleness_goal(&self) -> Option<u64> {
         match &self.diagram {
-            Some(diagram) => diagram.get().next_without_staleness(),
-            None => {
-                let there = self.classic.as_ref().is_some_and(|c| c.cycle() == self.run.sweeps());
-                (!there).then_some(self.run.cycle())
+            Some(diagram) if diagram.get().keeps_iterates() => {
+                diagram.get().next_without_staleness()
             }
+            _ => self.classic_in_step().is_none().then_some(self.run.cycle()),
         }
     }
 

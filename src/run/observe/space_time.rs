@@ -102,8 +102,7 @@ impl SpaceTime {
         };
         let [residual, change, solution] = SAMPLED.map(take);
         let samples = [residual?.values, change?.values, solution?.values];
-        let iterate =
-            (self.nx <= LONGEST_KEPT).then(|| run.solver().solution_row(0)).transpose()?;
+        let iterate = self.keeps_iterates().then(|| run.solver().solution_row(0)).transpose()?;
         self.rows.insert(run.cycle(), DiagramRow { samples, staleness: None, iterate });
         if self.rows.len() > ROWS {
             self.stride *= 2;
@@ -111,6 +110,11 @@ impl SpaceTime {
             self.rows.retain(|cycle, _| cycle.is_multiple_of(stride));
         }
         Ok(())
+    }
+
+    /// Whether iterates are kept, of which a staleness or an error follows later.
+    pub fn keeps_iterates(&self) -> bool {
+        self.nx <= LONGEST_KEPT
     }
 
     /// The first cycle whose staleness can be computed and has not been.

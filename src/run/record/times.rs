@@ -2,7 +2,8 @@
 
 use crate::run::runner::Run;
 
-/// Seconds of the stages of a run. Set-up consists of all but the cycles; of a grid it is not measured apart.
+/// Seconds of the stages of a run. Set-up is all before the cycles, shutdown what comes after; of a grid
+/// neither is measured apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunTimes {
     /// To read the matrix, or to generate it.
@@ -15,6 +16,8 @@ pub struct RunTimes {
     pub upload: f64,
     /// Of the cycles, by the solver's own clock.
     pub processing: f64,
+    /// To copy the unknowns from a GPU, the last time that they were observed.
+    pub download: f64,
 }
 
 impl RunTimes {
@@ -27,21 +30,23 @@ impl RunTimes {
             reorganise: solver.reorganise,
             upload: solver.upload,
             processing: run.seconds(),
+            download: run.solver().download_seconds(),
         }
     }
 
     /// All stages in their order, by name.
-    pub fn stages(&self) -> [(&'static str, f64); 5] {
+    pub fn stages(&self) -> [(&'static str, f64); 6] {
         [
             ("read", self.read),
             ("order", self.order),
             ("reorganise", self.reorganise),
             ("upload", self.upload),
             ("processing", self.processing),
+            ("download", self.download),
         ]
     }
 
-    /// All but the cycles.
+    /// All before the cycles.
     pub fn set_up(&self) -> f64 {
         self.read + self.order + self.reorganise + self.upload
     }

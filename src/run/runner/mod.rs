@@ -10,7 +10,7 @@ mod tests;
 
 use crate::clock::Instant;
 use crate::grid::Field;
-use crate::number::two_digits;
+use crate::number::{ratio, two_digits};
 use crate::run::history::{History, Record};
 use crate::run::plan::{Plan, Stop};
 use crate::run::spec::StopRule;
@@ -606,11 +606,11 @@ impl Run {
             if plan.problem.operator.is_dominant() {
                 return String::new();
             }
-            let dominance = plan.problem.operator.dominance();
+            let dominance = ratio(plan.problem.operator.dominance());
             let radius =
                 plan.known_radius().map_or_else(String::new, |radius| format!(", ρ = {radius}"));
             format!(
-                "; the matrix is not diagonally dominant (Σ|w| = {dominance:.3} > 1{radius}): lower the velocity, raise the diagonal, or refine the grid"
+                "; the matrix is not diagonally dominant (Σ|w| = {dominance} > 1{radius}): lower the velocity, raise the diagonal, or refine the grid"
             )
         };
         let finite = self.growth.last.is_finite()

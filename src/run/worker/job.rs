@@ -52,6 +52,8 @@ pub(super) struct Job {
     frequencies: FrequencySearch,
     /// At the end of the run, how much of the error is left, with the cycles made.
     error_left: Option<(u64, Option<f64>)>,
+    /// ‖u₀ − u*‖₂: a run that began before the exact solution was there has no such norm of its initial guess.
+    start_error: Option<f64>,
     archive: Arc<RunArchive>,
     speed: Speed,
     curve: SharedSeries<Record>,
@@ -109,6 +111,7 @@ impl Job {
             statistics: None,
             frequencies: FrequencySearch::default(),
             error_left: None,
+            start_error: None,
             speed: Speed::default(),
             curve: SharedSeries::default(),
             reference: SharedSeries::default(),
@@ -194,6 +197,7 @@ impl Job {
     /// Sets the exact solution.
     pub fn set_exact(&mut self, exact: &Arc<Field<f64>>) {
         self.archive.set_exact(exact);
+        self.start_error = Some(problem::initial_error(&self.plan.problem, exact));
         if let Err(error) = self.experiment.set_exact(exact) {
             self.fail(&error);
         }
@@ -219,7 +223,7 @@ impl Job {
             && !self.has_tried_gpu
             && self.plan.spec.method.backend == Backend::Auto
             && self.plan.backend() == Backend::Cpu
-            && !matches!(self.plan.method, Method::Spectral(_))
+            && !matches!(self.plan.method.plain(), Method::Spectral(_))
             && !self.is_over()
             && !self.is_going_back()
     }
@@ -504,6 +508,7 @@ impl Job {
             times: RunTimes::of(run),
             slow_f64: self.plan.slow_f64(),
             start_residual: run.start_residual(),
+            start_error: self.start_error,
             latest: *run.history().latest(),
             largest: run.history().largest(),
             curve,

@@ -118,6 +118,8 @@ pub struct Report {
     pub slow_f64: Option<u32>,
     /// ‖r₀‖₂.
     pub start_residual: f64,
+    /// ‖u₀ − u*‖₂, once the exact solution is there that was requested.
+    pub start_error: Option<f64>,
     /// The norms of the newest iterate.
     pub latest: Record,
     /// The largest magnitudes of all cycles so far, as far as they are known.

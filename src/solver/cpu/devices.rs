@@ -6,6 +6,7 @@
 use super::hierarchical::Hierarchical;
 use super::norms::PartialNorms;
 use super::patch::Local;
+use super::spectral::Tables;
 use super::{Pass, classic};
 use crate::grid::{Real, Received, Share};
 use crate::problem::System;
@@ -19,7 +20,14 @@ pub(super) struct OnDevices<R> {
     exchange_every: u64,
     /// Cycles since the last exchange, or since all devices were given the same iterate.
     since: u64,
-    k: usize,
+    subiterations: Subiterations<R>,
+}
+
+/// How the devices make the subiterations of their tiles.
+enum Subiterations<R> {
+    Sweeps(usize),
+    /// All at once: tiles are alike, and so are their tables.
+    Spectral(Box<Tables<R>>),
 }
 
 /// What one device has.
@@ -55,13 +63,18 @@ impl<R: Real> OnDevices<R> {
             devices: shares.iter().map(|share| Device::new(system, sweeps, share)).collect(),
             exchange_every: devices.exchange_every(),
             since: 0,
-            k: sweeps.k().followed(),
+            subiterations: match sweeps {
+                Method::Spectral(spectral) => {
+                    Subiterations::Spectral(Box::new(Tables::new(spectral)))
+                }
+                other => Subiterations::Sweeps(other.k().followed()),
+            },
         }
     }
 
-    /// Sweeps of a cycle.
-    pub fn k(&self) -> usize {
-        self.k
+    /// The sweeps that take as long as a cycle, about.
+    pub fn sweeps(&self) -> usize {
+        self.subiterations.local().sweeps()
     }
 
     /// Whether some cycles are made with values that are older than the cycle before.
@@ -104,7 +117,7 @@ impl<R: Real> OnDevices<R> {
                 team,
             };
             norms.extend(match tiles {
-                Some(tiles) => tiles.cycle(Local::Sweeps(self.k), pass),
+                Some(tiles) => tiles.cycle(self.subiterations.local(), pass),
                 None => classic::cycle(pass),
             });
             mem::swap(current, other);
@@ -131,6 +144,15 @@ impl<R: Real> OnDevices<R> {
                 current[within(stored, &to.stored)].copy_from_slice(sent);
             }
             self.devices[at].current = current;
+        }
+    }
+}
+
+impl<R: Real> Subiterations<R> {
+    fn local(&self) -> Local<'_, R> {
+        match self {
+            Self::Sweeps(k) => Local::Sweeps(*k),
+            Self::Spectral(tables) => Local::Spectral(tables),
         }
     }
 }

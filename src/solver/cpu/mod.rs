@@ -248,7 +248,7 @@ impl<R: Real> Cycle<R> {
             Self::Spectral { tables, .. } => tables.sweeps(),
             Self::Blocks(blocks) => blocks.sweeps(),
             Self::Waves(waves) => waves.k(),
-            Self::OnDevices(devices) => devices.k(),
+            Self::OnDevices(devices) => devices.sweeps(),
             Self::Streaming(stream) => stream.height(),
         }
     }

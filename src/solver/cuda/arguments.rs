@@ -209,14 +209,25 @@ pub(super) struct DampedArguments<R, Cycle> {
 /// `VolumeArguments` as the cycle.
 #[repr(C)]
 pub(super) struct SpectralArguments<Cycle> {
-    pub cycle: Cycle,
+    cycle: Cycle,
     /// The tables of a tile, laid out as the kernel says.
-    pub tables: Pointer,
+    tables: Pointer,
+    /// Tiles of the launch.
+    tiles: i32,
+    /// What C leaves free; set, so that all bytes that the driver copies are.
+    unused: i32,
+}
+
+impl<Cycle> SpectralArguments<Cycle> {
+    pub fn new(cycle: Cycle, tables: Pointer, tiles: i32) -> Self {
+        Self { cycle, tables, tiles, unused: 0 }
+    }
 }
 
 const fn assert_spectral<Cycle>() {
     assert!(offset_of!(SpectralArguments<Cycle>, tables) == size_of::<Cycle>());
-    assert!(size_of::<SpectralArguments<Cycle>>() == size_of::<Cycle>() + 8);
+    assert!(offset_of!(SpectralArguments<Cycle>, tiles) == size_of::<Cycle>() + 8);
+    assert!(size_of::<SpectralArguments<Cycle>>() == size_of::<Cycle>() + 16);
 }
 
 const fn assert_layout<R>() {

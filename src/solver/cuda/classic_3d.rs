@@ -11,9 +11,9 @@ use cudarc::driver::{CudaStream, DeviceRepr};
 use std::sync::Arc;
 
 /// Blocks that are timed: threads along x and y.
-const BLOCKS: [[u32; 2]; 4] = [[64, 8], [64, 4], [32, 8], [32, 16]];
+const BLOCKS: [[u32; 2]; 4] = [[64, 8], [64, 4], [128, 4], [32, 8]];
 
-/// Points of a row of a thread, and planes that a block marches through: `POINTS` and `PLANES` of `classic_3d.cu`.
+/// Neighbouring points of a row of a thread, and planes that a block marches through: `POINTS` and `PLANES` of `classic_3d.cu`.
 const POINTS: usize = 2;
 const PLANES: usize = 8;
 

@@ -9,11 +9,15 @@ use super::ptx::File;
 use super::system::DeviceSystem;
 use crate::grid::{Precision, Real, Tiling};
 use crate::solver::{Footprint, SolverError};
-use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUfunction_attribute_enum};
+use cudarc::driver::sys::{
+    self, CUdevice_attribute_enum as Attribute, CUfunction_attribute_enum, CUlaunchAttribute,
+    CUlaunchAttributeID, CUlaunchAttributeValue, CUlaunchConfig,
+};
 use cudarc::driver::{
     CudaFunction, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
 };
 use std::borrow::Cow;
+use std::ptr;
 use std::sync::Arc;
 
 /// Threads of a warp.
@@ -156,6 +160,8 @@ pub(super) struct Launch {
     pub function: CudaFunction,
     pub config: LaunchConfig,
     footprint: Footprint,
+    /// Whether its blocks may begin before the kernel before it in the stream has ended.
+    begins_early: bool,
 }
 
 impl Launch {
@@ -221,7 +227,7 @@ impl Launch {
             })
         };
         let footprint = gpu.check(call())?;
-        Ok(Self { function, config, footprint })
+        Ok(Self { function, config, footprint, begins_early: false })
     }
 
     /// Enqueues one cycle of a kernel that takes `CycleArguments`, or `DampedArguments`, which begin with them.
@@ -245,7 +251,7 @@ impl Launch {
         unsafe { launch.launch(self.config) }.map(|_| ())
     }
 
-    /// Enqueues one cycle of a kernel that takes `SpectralArguments`, with tables that lie at `tables`.
+    /// Enqueues one cycle of a kernel that takes `SpectralArguments`, with tables that lie at `tables`, of so many tiles.
     pub fn spectral_cycle<R: Real + DeviceRepr>(
         &self,
         stream: &Arc<CudaStream>,
@@ -253,18 +259,61 @@ impl Launch {
         step: Step,
         cycle: &Cycle,
         tables: Pointer,
+        tiles: i32,
     ) -> Result<(), DriverError> {
-        let mut launch = stream.launch_builder(&self.function);
-        let flat = SpectralArguments { cycle: cycle.flat(system, step), tables };
-        let volume = SpectralArguments { cycle: cycle.volume(system, step), tables };
-        if system.shape.dim() < 3 {
-            launch.arg(&flat)
-        } else {
-            launch.arg(&volume)
-        };
+        let flat = SpectralArguments::new(cycle.flat(system, step), tables, tiles);
+        let volume = SpectralArguments::new(cycle.volume(system, step), tables, tiles);
         // SAFETY: the kernels of `spectral.rs` take these arguments; arrays and tables have the sizes of the
         // grid and of its tiles.
-        unsafe { launch.launch(self.config) }.map(|_| ())
+        unsafe {
+            if system.shape.dim() < 3 {
+                self.enqueue(stream, &flat)
+            } else {
+                self.enqueue(stream, &volume)
+            }
+        }
+    }
+
+    /// Lets its blocks begin before the kernel before it in the stream has ended. The function waits for that itself.
+    pub fn beginning_early(self) -> Self {
+        Self { begins_early: true, ..self }
+    }
+
+    /// Enqueues it with its only argument.
+    ///
+    /// # Safety
+    /// That of the function.
+    unsafe fn enqueue<A: DeviceRepr>(
+        &self,
+        stream: &Arc<CudaStream>,
+        argument: &A,
+    ) -> Result<(), DriverError> {
+        let Self { function, config, .. } = self;
+        stream.context().bind_to_thread()?;
+        let mut early = CUlaunchAttribute {
+            id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; 4],
+            value: CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+        };
+        let config = CUlaunchConfig {
+            gridDimX: config.grid_dim.0,
+            gridDimY: config.grid_dim.1,
+            gridDimZ: config.grid_dim.2,
+            blockDimX: config.block_dim.0,
+            blockDimY: config.block_dim.1,
+            blockDimZ: config.block_dim.2,
+            sharedMemBytes: config.shared_mem_bytes,
+            hStream: stream.cu_stream(),
+            attrs: &raw mut early,
+            numAttrs: self.begins_early.into(),
+        };
+        let mut arguments = [ptr::from_ref(argument).cast_mut().cast()];
+        // SAFETY: the driver copies the argument before it returns.
+        unsafe {
+            let at = arguments.as_mut_ptr();
+            sys::cuLaunchKernelEx(&raw const config, function.cu_function(), at, ptr::null_mut())
+        }
+        .result()
     }
 
     pub fn footprint(&self) -> Footprint {

@@ -22,7 +22,7 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: false,
         takes_rows: false,
         takes_damping: false,
-        takes_shares: false,
+        takes_shares: true,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| spectral::layout(setting).map(drop),

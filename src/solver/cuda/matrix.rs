@@ -20,6 +20,7 @@ use crate::solver::{
     SolverError,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DriverError};
+use std::cell::Cell;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -57,6 +58,8 @@ pub(super) struct MatrixSolver<R: DeviceReal> {
     exact: Option<Arc<CudaSlice<f64>>>,
     device: DeviceInfo,
     host: Host<R>,
+    /// Seconds that the iterate took from the GPU, the last time.
+    download: Cell<f64>,
 }
 
 /// The cycles of a matrix.
@@ -148,6 +151,7 @@ impl<R: DeviceReal> MatrixSolver<R> {
             iterates: Iterates::at_start([one, other, 0, 0], exact_at),
             exact,
             host: Host::new(solver),
+            download: Cell::new(0.0),
             matrix,
         })
     }
@@ -228,8 +232,14 @@ impl<R: DeviceReal> ObservedOnHost for MatrixSolver<R> {
                 Iterate::Present => (current, iterate),
                 Iterate::Before => (before, previous),
             };
+            // Cycles that are under way are not a part of it.
+            let gpu = &self.matrix.gpu;
+            gpu.check(self.stream.synchronize())?;
+            let begin = Instant::now();
             let copied = self.stream.memcpy_dtoh(&self.arrays[array], to);
-            self.matrix.gpu.check(copied.and_then(|()| self.stream.synchronize()))
+            gpu.check(copied.and_then(|()| self.stream.synchronize()))?;
+            self.download.set(begin.elapsed().as_secs_f64());
+            Ok(())
         })
     }
 }
@@ -253,6 +263,10 @@ impl<R: DeviceReal> Describe for MatrixSolver<R> {
             reorganise: lists.reorganise + numbers.reorganise,
             upload: lists.upload + numbers.upload,
         }
+    }
+
+    fn download_seconds(&self) -> f64 {
+        self.download.get()
     }
 }
 

@@ -4,13 +4,19 @@
 use super::ptx::File;
 use crate::grid::Tiling;
 
-/// Functions of `shared_3d.cu` that keep columns along z in registers, of which the first that can runs: the depth
-/// that it is made for, the width and height if they are fixed too, and the most threads of a block.
-const COLUMNS: [(&str, usize, Option<[usize; 2]>, usize); 3] =
-    [("cube_16", 16, Some([16, 16]), 128), ("deep_16", 16, None, 256), ("deep_8", 8, None, 256)];
+/// Functions of `shared_3d.cu` that keep columns along z in registers, the depth that each is made for, and the most
+/// threads of a block.
+const COLUMNS: [(&str, usize, usize); 2] = [("deep_16", 16, 256), ("deep_8", 8, 256)];
 
 /// Columns of a thread: `ROWS` of `shared_3d.cu`.
 const ROWS: usize = 2;
+
+/// Points of a side of the tiles of `cube_3d.cu`, threads of a block, and values that a tile takes in shared memory with
+/// its halo: `SIDE`, `THREADS`, and `PLANE` times the planes.
+const CUBE: (usize, usize, usize) = (16, 128, 20 * 18 * 18);
+
+/// Its functions without and with norms, for tiles that all begin at even places along x, and for others.
+const CUBES: [[&str; 2]; 2] = [["odd_cube", "odd_cube_measured"], ["cube", "cube_measured"]];
 
 /// Sweeps of a cycle for which `stream_3d.cu` has functions, without and with norms.
 const STREAMS: [(usize, [&str; 2]); 3] =
@@ -73,11 +79,24 @@ pub(super) fn layout(
             });
         }
     }
-    for (function, its_depth, its_plane, most_threads) in COLUMNS {
+    let (side, threads, values) = CUBE;
+    if [width, height, depth] == [side; 3] && values * value <= room {
+        let is_even = (0..x.count()).all(|tile| x.computed(tile).start % 2 == 0);
+        let [function, measured] = CUBES[usize::from(is_even)];
+        return Some(Shared3dLayout {
+            file: File::Cube3d,
+            function,
+            measured: Some(measured),
+            block: [threads_of(threads), 1],
+            bytes: values * value,
+            parts_per_block: threads / WARP,
+            keeps_right: false,
+        });
+    }
+    for (function, its_depth, most_threads) in COLUMNS {
         let threads = (width * height.div_ceil(ROWS)).next_multiple_of(WARP);
         let bytes = with_halo * depth * value;
-        let is_made_for = depth == its_depth && its_plane.is_none_or(|its| its == [width, height]);
-        if is_made_for && height >= ROWS && threads <= most_threads && bytes <= room {
+        if depth == its_depth && height >= ROWS && threads <= most_threads && bytes <= room {
             let parts_per_block = threads / WARP;
             let block = [threads_of(threads), 1];
             return Some(Shared3dLayout {
@@ -140,15 +159,22 @@ mod tests {
     #[test]
     fn a_cube_of_16_stays_in_registers_and_one_copy() {
         let expected = Shared3dLayout {
-            file: File::Shared3d,
-            function: "cube_16",
-            measured: None,
+            file: File::Cube3d,
+            function: "cube",
+            measured: Some("cube_measured"),
             block: [128, 1],
-            bytes: 18 * 18 * 16 * 8,
+            bytes: 18 * 18 * 20 * 8,
             parts_per_block: 4,
             keeps_right: false,
         };
         assert_eq!(of_tile([16; 3], 4, 8), Some(expected));
+        let odd = Tiling::new(&[255, 256, 256], &[16; 3], &[2; 3]).unwrap();
+        let function = |tiling| layout(tiling, None, 4, MOST_SHARED).map(|found| found.function);
+        assert_eq!(function(&odd), Some("odd_cube"), "the last tile begins at 239");
+    }
+
+    #[test]
+    fn tiles_that_are_8_or_16_deep_stay_in_registers() {
         assert_eq!(function([32, 16, 16], 4), Some("deep_16"));
         assert_eq!(function([32, 15, 8], 4), Some("deep_8"));
         assert_eq!(function([16, 16, 12], 4), Some("any_box"));

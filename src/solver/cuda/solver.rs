@@ -21,7 +21,7 @@ use crate::solver::{
     Method, NormRequest, Norms, Observe, Quantity, Samples, Solver, SolverError, Statistics,
     Window,
 };
-use cudarc::driver::{CudaSlice, CudaStream, DriverError};
+use cudarc::driver::{CudaStream, CudaView, DriverError};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -155,9 +155,8 @@ impl<R: DeviceReal> CudaSolver<R> {
             Setting { method: &method, precision, shared_bytes, is_per_point, block_size };
         let row = kernels::choose(chosen, &setting).map_err(|refused| refused.error(chosen))?;
         let start = problem.initial_iterate::<R>();
-        let first = gpu.check(stream.clone_htod(start.as_slice()))?;
-        let second = gpu.check(stream.clone_dtod(&first))?;
-        let arrays = [first, second].map(|array| Array::new(array, &problem.shape, &stream));
+        let array = || gpu.check(Array::copied(start.as_slice(), &problem.shape, &stream));
+        let arrays = [array()?, array()?];
         let [one, other] = arrays.each_ref().map(|array| array.interior);
         let exact_at = exact.as_ref().map_or(0, |exact| exact.interior);
         let iterates = Iterates::at_start([one, other, 0, 0], exact_at);
@@ -204,8 +203,8 @@ impl<R: DeviceReal> CudaSolver<R> {
         for row in 0..self.system.shape.rows() {
             field.interior_mut(row).fill(R::from_f64(f64::NAN));
         }
-        let next = &mut self.arrays[self.iterates.next()].values;
-        let copied = self.stream.memcpy_htod(field.as_slice(), next);
+        let next = &mut self.arrays[self.iterates.next()];
+        let copied = self.stream.memcpy_htod(field.as_slice(), &mut next.values_mut());
         self.system.gpu.check(copied.and_then(|()| self.stream.synchronize()))
     }
 
@@ -215,7 +214,7 @@ impl<R: DeviceReal> CudaSolver<R> {
         let mut call = || -> Result<(), DriverError> {
             self.batches.discard_pending()?;
             for array in &mut self.arrays[..2] {
-                self.stream.memcpy_htod(field.as_slice(), &mut array.values)?;
+                self.stream.memcpy_htod(field.as_slice(), &mut array.values_mut())?;
             }
             self.stream.synchronize()
         };
@@ -232,8 +231,12 @@ impl<R: DeviceReal> CudaSolver<R> {
             self.lacks_memory = bytes as f64 > gpu.free()? as f64 * SPARE;
             while arrays.len() < MOST_ARRAYS && !self.lacks_memory {
                 // With the boundary values, which no cycle writes.
-                let copy = gpu.check(stream.clone_dtod(&arrays[0].values))?;
-                let array = Array::new(copy, &system.shape, stream);
+                let copy = || -> Result<_, DriverError> {
+                    let mut array = Array::zeros(&system.shape, stream)?;
+                    stream.memcpy_dtod(&arrays[0].values(), &mut array.values_mut())?;
+                    Ok(array)
+                };
+                let array = gpu.check(copy())?;
                 iterates.arrays[arrays.len()] = array.interior;
                 arrays.push(array);
             }
@@ -241,8 +244,8 @@ impl<R: DeviceReal> CudaSolver<R> {
         Ok(!self.lacks_memory)
     }
 
-    fn current(&self) -> &CudaSlice<R> {
-        &self.arrays[self.iterates.current].values
+    fn current(&self) -> CudaView<'_, R> {
+        self.arrays[self.iterates.current].values()
     }
 
     /// The first interior point of the iterate, and of the one before.
@@ -253,11 +256,11 @@ impl<R: DeviceReal> CudaSolver<R> {
 
     /// A part of the iterate as it is stored.
     fn fetch(&self, stored: Range<usize>) -> Result<Vec<R>, SolverError> {
-        self.fetch_of(self.current(), stored)
+        self.fetch_of(&self.current(), stored)
     }
 
     /// All of an iterate.
-    fn whole(&self, iterate: &CudaSlice<R>) -> Result<Field<f64>, SolverError> {
+    fn whole(&self, iterate: &CudaView<'_, R>) -> Result<Field<f64>, SolverError> {
         let shape = self.system.shape;
         let values = self.fetch_of(iterate, 0..shape.stored())?;
         Ok(Field::from_stored(shape, values).to_f64())
@@ -266,7 +269,7 @@ impl<R: DeviceReal> CudaSolver<R> {
     /// A part of an iterate as it is stored.
     fn fetch_of(
         &self,
-        iterate: &CudaSlice<R>,
+        iterate: &CudaView<'_, R>,
         stored: Range<usize>,
     ) -> Result<Vec<R>, SolverError> {
         let call = || -> Result<Vec<R>, DriverError> {
@@ -352,8 +355,8 @@ impl<R: DeviceReal> CudaSolver<R> {
                 _ => {
                     let gpu = &self.system.gpu;
                     let there = other.solution()?;
-                    let there = gpu.check(self.observing.clone_htod(there.as_slice()))?;
-                    let there = Array::new(there, &self.system.shape, &self.observing);
+                    let (values, shape) = (there.as_slice(), &self.system.shape);
+                    let there = gpu.check(Array::copied(values, shape, &self.observing))?;
                     observe(Values::MinusDouble(there.interior))
                 }
             },
@@ -408,9 +411,9 @@ impl<R: DeviceReal> Advance for CudaSolver<R> {
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
         let gpu = &self.system.gpu;
         gpu.check_room(bytes_of(&self.problem, 1, size_of::<f64>()))?;
-        let array = gpu.check(self.stream.clone_htod(exact.as_slice()))?;
+        let shape = &self.system.shape;
+        let array = gpu.check(Array::copied(exact.as_slice(), shape, &self.stream))?;
         gpu.check(self.stream.synchronize())?;
-        let array = Array::new(array, &self.system.shape, &self.stream);
         self.iterates.exact = array.interior;
         self.exact = Some(Arc::new(array));
         gpu.check(self.batches.reset())
@@ -471,11 +474,11 @@ impl<R: DeviceReal> Observe for CudaSolver<R> {
     }
 
     fn solution(&self) -> Result<Field<f64>, SolverError> {
-        self.whole(self.current())
+        self.whole(&self.current())
     }
 
     fn previous(&self) -> Result<Field<f64>, SolverError> {
-        self.whole(&self.arrays[self.iterates.before].values)
+        self.whole(&self.arrays[self.iterates.before].values())
     }
 
     fn solution_part(

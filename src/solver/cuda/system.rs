@@ -8,7 +8,10 @@ use super::ptx::Form;
 use crate::grid::{Precision, Real, Shape};
 use crate::problem::{Source, System, Weights};
 use crate::solver::{Kernel, SolverError};
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, ValidAsZeroBits};
+use cudarc::driver::{
+    CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DeviceRepr, DriverError,
+    ValidAsZeroBits,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -40,7 +43,7 @@ pub(super) struct DeviceSystem<R> {
 
 /// The arrays of a system, which live as long as one of the systems that point to them.
 struct SystemArrays<R> {
-    _g: CudaSlice<R>,
+    _g: Array<R>,
     /// The rows of the points, where they differ.
     _rows: Option<CudaSlice<R>>,
 }
@@ -58,7 +61,7 @@ impl<R: Real + DeviceRepr + ValidAsZeroBits> DeviceSystem<R> {
     ) -> Result<Self, SolverError> {
         let shape = *system.shape();
         let grid = GridArgument::of(&shape).ok_or_else(|| too_large(Kernel::AUTO, &shape))?;
-        let g = gpu.check(stream.clone_htod(system.g.as_slice()))?;
+        let g = gpu.check(Array::copied(system.g.as_slice(), &shape, stream))?;
         let copied = system.rows.as_ref().map(|rows| gpu.check(stream.clone_htod(&rows.values)));
         let copied = copied.transpose()?;
         gpu.check(stream.synchronize())?;
@@ -67,7 +70,7 @@ impl<R: Real + DeviceRepr + ValidAsZeroBits> DeviceSystem<R> {
             first: copied.as_ref().map_or(0, interior),
             distance: system.rows.as_ref().map_or(0, |rows| rows.distance as i64),
         };
-        let at = interior(&g);
+        let at = g.interior;
         let weights = system.weights;
         Ok(Self {
             gpu,
@@ -123,15 +126,46 @@ pub(super) fn bytes_of<R>(shape: &Shape, planes: isize) -> i64 {
 
 /// An array of the grid on the GPU, with its boundary values, laid out as a [`Field`](crate::grid::Field).
 pub(super) struct Array<T> {
-    pub values: CudaSlice<T>,
+    /// The values, and before them as many more as move the first interior point to a multiple of `ALIGNMENT` bytes.
+    padded: CudaSlice<T>,
+    padding: usize,
     /// Where its first interior point lies.
     pub interior: Pointer,
 }
 
-impl<T> Array<T> {
-    pub fn new(values: CudaSlice<T>, shape: &Shape, stream: &CudaStream) -> Self {
-        let interior = interior_of(&values, shape, stream);
-        Self { values, interior }
+/// Bytes that a lane loads at once.
+const ALIGNMENT: usize = 16;
+
+impl<T: DeviceRepr + ValidAsZeroBits> Array<T> {
+    /// An array of zeros.
+    pub fn zeros(shape: &Shape, stream: &Arc<CudaStream>) -> Result<Self, DriverError> {
+        let before = shape.row_start(0) + 1;
+        let padding = before.next_multiple_of(ALIGNMENT / size_of::<T>()) - before;
+        let padded = stream.alloc_zeros(padding + shape.stored())?;
+        let interior =
+            padded.device_ptr(stream).0 + ((padding + before) * size_of::<T>()) as Pointer;
+        Ok(Self { padded, padding, interior })
+    }
+
+    /// An array of these values. They may be dropped once the stream was waited for.
+    pub fn copied(
+        values: &[T],
+        shape: &Shape,
+        stream: &Arc<CudaStream>,
+    ) -> Result<Self, DriverError> {
+        let mut array = Self::zeros(shape, stream)?;
+        stream.memcpy_htod(values, &mut array.values_mut())?;
+        Ok(array)
+    }
+
+    /// The values, as a field has them.
+    pub fn values(&self) -> CudaView<'_, T> {
+        self.padded.slice(self.padding..)
+    }
+
+    /// The same, to be written.
+    pub fn values_mut(&mut self) -> CudaViewMut<'_, T> {
+        self.padded.slice_mut(self.padding..)
     }
 }
 

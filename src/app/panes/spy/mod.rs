@@ -19,7 +19,6 @@ use dissection::Dissection;
 use eframe::egui::{
     self, Color32, ColorImage, CursorIcon, Id, Label, Pos2, Rect, RichText, Sense, Stroke,
     StrokeKind, TextureHandle, TextureOptions, Ui, UiBuilder, Vec2, emath::RectTransform, pos2,
-    vec2,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -142,8 +141,11 @@ impl SpyPicture {
         let n = matrix.rows();
         self.row.take_if(|of| of.row >= n);
         let room = ui.available_rect_before_wrap();
-        let below = if self.row.is_some() { dissection::HEIGHT } else { LINES_ROOM };
-        let area = Rect::from_min_max(room.min, room.max - vec2(0.0, below));
+        // What a click changes below is drawn from the next frame on, which has the room for it.
+        let shown = self.row;
+        let below = if shown.is_some() { dissection::HEIGHT } else { LINES_ROOM };
+        let bottom = (room.bottom() - below).max(room.top());
+        let area = Rect::from_min_max(room.min, pos2(room.right(), bottom));
         let response = ui.allocate_rect(area, Sense::click_and_drag());
         let about = "Entries of the matrix";
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, about));
@@ -167,23 +169,30 @@ impl SpyPicture {
             painter.image(texture.id(), whole, uv, Color32::WHITE);
         }
         self.draw_blocks(&painter, ui, blocks, &to_screen, rows);
+        if let Some(of) = self.row {
+            let y = to_screen.transform_pos(pos2(0.0, of.row as f32 + 0.5)).y;
+            painter.hline(whole.x_range(), y, Stroke::new(1.0, ui.visuals().text_color()));
+        }
         painter.rect_stroke(whole, 0.0, ui.visuals().window_stroke, StrokeKind::Outside);
         let drag = self.drag_border(ui, area, blocks, &to_screen, rows);
         let at = response.hover_pos().map(|at| to_screen.inverse().transform_pos(at));
         let inside = |at: &Pos2| at.x >= 0.0 && at.y >= 0.0 && at.x < n as f32 && at.y < n as f32;
         let hover = at.filter(inside).map(|at| [at.x as usize, at.y as usize]);
-        if response.clicked() {
-            self.row = hover.map(|[_, row]| Dissection::of(row));
-        }
         let lines = Rect::from_min_max(pos2(room.left(), area.bottom() + 4.0), room.max);
         let mut ui = ui.new_child(UiBuilder::new().max_rect(lines));
-        match (hover, self.row) {
+        match (hover, shown) {
             (_, Some(row)) => self.row = row.ui(&mut ui, matrix, blocks),
             (Some(at), None) => {
                 let text = self.cell_text(matrix, blocks, at, &parts);
                 ui.add(Label::new(RichText::new(text).small()).wrap());
             }
             (None, None) => legend(&mut ui, matrix, blocks),
+        }
+        if response.clicked() {
+            self.row = hover.map(|[_, row]| Dissection::of(row));
+        }
+        if self.row != shown {
+            ui.ctx().request_repaint();
         }
         drag
     }
@@ -224,7 +233,7 @@ impl SpyPicture {
         Some(BorderDrag { begins: response.drag_started(), rows })
     }
 
-    /// Outlines the visible blocks, and marks the row whose entries are listed.
+    /// Outlines the visible blocks.
     fn draw_blocks(
         &self,
         painter: &egui::Painter,
@@ -246,11 +255,6 @@ impl SpyPicture {
                 let rect = to_screen.transform_rect(rect);
                 painter.rect_stroke(rect, 0.0, stroke, StrokeKind::Middle);
             }
-        }
-        if let Some(of) = self.row {
-            let y = to_screen.transform_pos(pos2(0.0, of.row as f32 + 0.5)).y;
-            let stroke = Stroke::new(1.0, ui.visuals().text_color());
-            painter.hline(to_screen.to().x_range(), y, stroke);
         }
     }
 

@@ -158,7 +158,7 @@ fn row(
     sample: &Sample,
 ) -> MatrixRow {
     let published = published(kernel).filter(|_| is_large && backend == Backend::Cuda);
-    let RunTimes { read, order, reorganise, upload, processing } = sample.times;
+    let RunTimes { read, order, reorganise, upload, processing, .. } = sample.times;
     let ms = |seconds: f64| 1e3 * seconds;
     MatrixRow {
         figures: match (is_large, backend) {

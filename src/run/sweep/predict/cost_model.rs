@@ -62,7 +62,7 @@ pub(in crate::run::sweep) fn concurrent_tiles(
 
 /// Whether a plan's subiterations are made in the sine basis.
 pub(in crate::run::sweep) fn is_spectral(plan: &Plan) -> bool {
-    matches!(plan.method, Method::Spectral(_))
+    matches!(plan.method.plain(), Method::Spectral(_))
 }
 
 impl CostModel {

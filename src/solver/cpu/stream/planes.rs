@@ -112,7 +112,7 @@ impl<R: Real> PlaneWork<'_, R> {
             _ => {
                 for position in positions {
                     // After the boundary row of the plane.
-                    let first = position * plane + stride;
+                    let first = position * plane + shape.first_row_of_plane() + stride;
                     for start in (0..shape.ny()).step_by(rows) {
                         let end = (start + rows).min(shape.ny());
                         let stored = first + start * stride + 1..first + end * stride;
@@ -132,10 +132,10 @@ impl<R: Real> PlaneWork<'_, R> {
     /// Copies the boundary values around the interior of some planes.
     fn copy_rims(&self, from: &[R], to: &mut [R]) {
         let shape = self.system.shape();
-        let stride = shape.stride();
+        let (stride, last) = (shape.stride(), shape.nx() + 1);
         let ends = |from: &[R], to: &mut [R]| {
             for (from, to) in from.chunks_exact(stride).zip(to.chunks_exact_mut(stride)) {
-                (to[0], to[stride - 1]) = (from[0], from[stride - 1]);
+                (to[0], to[last]) = (from[0], from[last]);
             }
         };
         match shape.dim() {
@@ -144,9 +144,12 @@ impl<R: Real> PlaneWork<'_, R> {
             _ => {
                 let planes = from.chunks_exact(self.axis.stored);
                 for (from, to) in planes.zip(to.chunks_exact_mut(self.axis.stored)) {
-                    let last = from.len() - stride;
-                    to[..stride].copy_from_slice(&from[..stride]);
-                    to[last..].copy_from_slice(&from[last..]);
+                    let rows = shape.first_row_of_plane()..;
+                    let (from, to) = (&from[rows.clone()], &mut to[rows]);
+                    for row in [0, shape.ny() + 1] {
+                        let row = row * stride..row * stride + last;
+                        to[row.clone()].copy_from_slice(&from[row]);
+                    }
                     ends(from, to);
                 }
             }

@@ -42,10 +42,11 @@ struct BlocksArguments {
     inside: ListArgument,
     sweeps: i32,
     capacity: i32,
+    count: u32,
 }
 
 const _: () = {
-    assert!(size_of::<BlocksArguments>() == 128 && size_of::<RowBlock>() == 20);
+    assert!(size_of::<BlocksArguments>() == 136 && size_of::<RowBlock>() == 20);
     assert!(offset_of!(BlocksArguments, outside) == 72);
     assert!(offset_of!(BlocksArguments, sweeps) == 120);
 };
@@ -129,7 +130,9 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
         if needed > available {
             return Err(SolverError::BlocksMemory { needed, available });
         }
+        let longest = lengths.longest_inside();
         let lists = Lists::new(system, &cut.blocks, split, &lengths);
+        let is_uniform = lists.is_uniform(cut.most_rows);
         let reorganise = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         let call = || -> Result<_, DriverError> {
@@ -146,7 +149,7 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
         let (blocks, rows, outside, inside) = gpu.check(call())?;
         let set_up = SetUpTimes { reorganise, upload: begin.elapsed().as_secs_f64() };
         let function =
-            gpu.function(File::Blocks, R::PRECISION, Form::Matrix, cut.kernel.function)?;
+            gpu.function(File::Blocks, R::PRECISION, Form::Matrix, cut.kernel.function(longest))?;
         let operations = system.columns.len() as f64 / system.rows() as f64;
         let most = gpu.check(operations_per_second(gpu, R::PRECISION))? / operations.max(1.0);
         let size = cut.size;
@@ -161,12 +164,13 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
             others: 0,
             diagonal: numbers.diagonal,
             exact: 0,
-            blocks: blocks.device_ptr(stream).0,
+            blocks: if is_uniform { 0 } else { blocks.device_ptr(stream).0 },
             rows: rows.as_ref().map_or(0, |rows| rows.device_ptr(stream).0),
             outside: outside.argument(stream),
             inside: inside.argument(stream),
             sweeps: cut.sweeps as i32,
             capacity: cut.most_rows as i32,
+            count: system.rows() as u32,
         };
         Ok(Self {
             launch,

@@ -128,6 +128,12 @@ impl Lengths {
         Self { outside, inside, has_overlap, groups, blocks: blocks.len() }
     }
 
+    /// The most dynamic entries of a row.
+    pub fn longest_inside(&self) -> usize {
+        let Starts(starts) = &self.inside;
+        starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
+    }
+
     /// Bytes of all lists, for values of that many bytes each.
     pub fn bytes(&self, value: usize) -> u64 {
         let rows = if self.has_overlap { 4 * GROUP * self.groups } else { 0 };
@@ -138,6 +144,17 @@ impl Lengths {
 }
 
 impl<R: Real> Lists<R> {
+    /// Whether all blocks own `rows` rows, but for the last, and compute no others: kernels then know them by number.
+    pub fn is_uniform(&self, rows: usize) -> bool {
+        let groups = rows.div_ceil(GROUP);
+        self.blocks.iter().enumerate().all(|(number, block)| {
+            let is_full = block.rows as usize == rows || number + 1 == self.blocks.len();
+            let begins = [number * groups, number * rows];
+            let [group, first] = [block.group, block.first].map(|at| at as usize);
+            is_full && begins == [group, first] && (block.owned, block.place) == (block.rows, 0)
+        })
+    }
+
     /// Fills lists of known lengths.
     pub fn new(
         system: &MatrixSystem<R>,
@@ -280,6 +297,9 @@ mod tests {
                     + lists.inside.columns.len() * (2 + 8)
                     + lists.blocks.len() * 20;
                 assert_eq!(lengths.bytes(8), stored as u64);
+                let most_rows = blocks.iter().map(|(_, computed)| computed.len()).max().unwrap();
+                let overlaps = overlap > 0 && blocks.len() > 1;
+                assert_eq!(lists.is_uniform(most_rows), !overlaps, "{block_rows}, {overlap}");
                 for (number, block) in blocks.iter().enumerate() {
                     for (at, row) in block.1.iter().enumerate() {
                         let (columns, weights) = system.row(*row as usize);
@@ -303,6 +323,7 @@ mod tests {
         let lengths = Lengths::new(&system, &blocks, Split::Apart);
         // Two entries per row, and the full row in the last warp only.
         assert_eq!(lengths.inside.0, [0, 2, 4, 4 + 95]);
+        assert_eq!(lengths.longest_inside(), 95);
         assert_eq!(lengths.outside.0, [0, 0, 0, 0]);
     }
 }

@@ -50,12 +50,19 @@ pub(super) static HOISTED: BlocksType =
 pub(super) static RESIDENT: BlocksType =
     BlocksType { function: "resident", split: Split::Apart, arrays: 2, has_thread_per_row: true };
 
+/// Dynamic entries of a row that kernel `resident` keeps in registers: `KEPT` of `blocks.cu`.
+const KEPT: usize = 8;
+
+/// What makes the cycles of kernel `resident` where a row has more.
+const RESIDENT_AND_LISTED: &str = "resident_and_listed";
+
 /// Jacobi's iteration: every entry is static.
 static CLASSIC: BlocksType =
     BlocksType { function: "one_sweep", split: Split::None, arrays: 0, has_thread_per_row: false };
 
-/// One sweep of kernels with two lists: nothing is kept.
-static ONE_SWEEP: BlocksType = BlocksType { function: "one_sweep", split: Split::Apart, ..CLASSIC };
+/// One sweep of kernels with two lists: all entries are those of one iterate, so one list in the same order does.
+static ONE_SWEEP: BlocksType =
+    BlocksType { function: "one_sweep", split: Split::Sorted, ..CLASSIC };
 
 /// The threads of a block and its bytes of shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +72,14 @@ struct BlockSize {
 }
 
 impl BlocksType {
+    /// The function for rows with at most `longest` dynamic entries.
+    fn function(&self, longest: usize) -> &'static str {
+        match self.has_thread_per_row && longest > KEPT {
+            true => RESIDENT_AND_LISTED,
+            false => self.function,
+        }
+    }
+
     /// The size of the block of threads for blocks of at most `rows` rows; `None` if they are too many.
     fn size(&self, rows: usize, precision: Precision, shared_bytes: usize) -> Option<BlockSize> {
         let warps = rows.div_ceil(WARP as usize).max(1);

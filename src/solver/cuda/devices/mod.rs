@@ -29,8 +29,8 @@ use crate::grid::{Field, Shape};
 use crate::problem::Problem;
 use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::{
-    Advance, Batch, CycleNorms, Describe, DeviceInfo, Devices, ExchangePath, Kernel, Method,
-    NormRequest, Norms, Solver, SolverError, Unavailable,
+    Advance, Batch, CycleNorms, Describe, DeviceInfo, Devices, ExchangePath, Footprint, Kernel,
+    Method, NormRequest, Norms, Products, Solver, SolverError, Unavailable,
 };
 use cudarc::driver::CudaEvent;
 use cycles::{Message, Report, SharedCycles};
@@ -286,8 +286,21 @@ fn device_info<R: DeviceReal>(
         ordinal: gpus[0].ordinal,
         name: name_of(gpus),
         kernel,
-        footprint: largest.ok_or(Unavailable::NoGpu)?,
+        footprint: on_all(largest.ok_or(Unavailable::NoGpu)?, gpus),
     })
+}
+
+/// The footprint of the largest part of a cycle, with the arithmetic of all GPUs for its products, which are those of the
+/// whole grid.
+fn on_all(footprint: Footprint, gpus: &[Arc<Gpu>]) -> Footprint {
+    let mut ordinals: Vec<_> = gpus.iter().map(|gpu| gpu.ordinal).collect();
+    ordinals.sort_unstable();
+    ordinals.dedup();
+    let all = |products: Products| Products {
+        most_per_second: ordinals.len() as f64 * products.most_per_second,
+        ..products
+    };
+    Footprint { products: footprint.products.map(all), ..footprint }
 }
 
 /// `2 × NVIDIA H200`; of GPUs that differ, all names; the name alone of one that simulates several.

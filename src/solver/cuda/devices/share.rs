@@ -152,8 +152,8 @@ impl<R: DeviceReal> Cut<'_, R> {
         let stream = &streams.border;
         let planes = self.system.planes(computed.clone());
         let local = DeviceSystem::new(Arc::clone(&gpu), stream, &planes, self.rhs)?;
-        let zeros = || gpu.check(stream.alloc_zeros::<R>(local.shape.stored()));
-        let arrays = [zeros()?, zeros()?].map(|array| Array::new(array, &local.shape, stream));
+        let zeros = || gpu.check(Array::zeros(&local.shape, stream));
+        let arrays = [zeros()?, zeros()?];
         let at = arrays.each_ref().map(|array| array.interior);
         let inner = self.shares.inner_tiles(device);
         let ranges = [tiles.start..inner.start, inner.clone(), inner.end..tiles.end];
@@ -231,7 +231,7 @@ impl<R: DeviceReal> DeviceShare<R> {
         let planes = &iterate.as_slice()[self.stored.clone()];
         let mut call = || {
             for array in &mut self.arrays {
-                self.streams.border.memcpy_htod(planes, &mut array.values)?;
+                self.streams.border.memcpy_htod(planes, &mut array.values_mut())?;
             }
             self.streams.border.synchronize()
         };
@@ -242,7 +242,8 @@ impl<R: DeviceReal> DeviceShare<R> {
     pub fn put_owned(&mut self, array: usize, from: &[R]) -> Result<(), SolverError> {
         let start = self.owned.start - self.stored.start;
         let stream = &self.streams.border;
-        let mut there = self.arrays[array].values.slice_mut(start..start + self.owned.len());
+        let mut there = self.arrays[array].values_mut();
+        let mut there = there.slice_mut(start..start + self.owned.len());
         let copied = stream.memcpy_htod(&from[self.owned.clone()], &mut there);
         self.gpu.check(copied.and_then(|()| stream.synchronize()))
     }
@@ -250,7 +251,8 @@ impl<R: DeviceReal> DeviceShare<R> {
     /// Copies what it owns of an array to its place in the array of the grid.
     pub fn fetch(&self, array: usize, to: &mut [R]) -> Result<(), SolverError> {
         let from = self.owned.start - self.stored.start;
-        let owned = self.arrays[array].values.slice(from..from + self.owned.len());
+        let there = self.arrays[array].values();
+        let owned = there.slice(from..from + self.owned.len());
         let stream = &self.streams.border;
         let copied = stream.memcpy_dtoh(&owned, &mut to[self.owned.clone()]);
         self.gpu.check(copied.and_then(|()| stream.synchronize()))
@@ -261,12 +263,12 @@ impl<R: DeviceReal> DeviceShare<R> {
         let planes = &exact.as_slice()[self.stored.clone()];
         let stream = &self.streams.border;
         self.gpu.check_room(size_of_val(planes) as u64)?;
-        let copied = stream.clone_htod(planes);
+        let copied = Array::copied(planes, &self.shape, stream);
         let copied = self.gpu.check(copied.and_then(|there| {
             stream.synchronize()?;
             Ok(there)
         }))?;
-        self.exact = Some(Array::new(copied, &self.shape, stream));
+        self.exact = Some(copied);
         Ok(())
     }
 
@@ -302,7 +304,7 @@ impl<R: DeviceReal> DeviceShare<R> {
 
     /// Where a value of the arrays of the grid lies in an array of the device.
     pub fn address(&self, array: usize, stored: usize) -> Pointer {
-        let first = self.arrays[array].values.device_ptr(&self.streams.border).0;
+        let first = self.arrays[array].values().device_ptr(&self.streams.border).0;
         first + ((stored - self.stored.start) * size_of::<R>()) as u64
     }
 }

@@ -3,9 +3,9 @@
 
 mod tensor;
 
-use super::arguments::{Pointer, counted};
+use super::arguments::Pointer;
 use super::cycle_kernel::{
-    Cycle, CycleKernel, Launch, Step, WARP, operations_per_second, tile_name,
+    Cycle, CycleKernel, Launch, Step, WARP, operations_per_second, tile_name, tiles_of,
 };
 use super::ptx::File;
 use super::setting::Setting;
@@ -24,6 +24,9 @@ const ROWS: [(&str, usize, usize); 2] = [("four_rows", 4, 256), ("eight_rows", 8
 /// Columns of that block.
 const COLUMNS: usize = 4;
 
+/// Passes of a block on tensor cores up to which it is begun before the cycle before has ended.
+const MOST_EARLY_PASSES: u32 = 16;
+
 /// Tiles of a block in 1D.
 const ROWS_1D: usize = 32;
 
@@ -41,7 +44,7 @@ pub(super) struct SpectralLayout {
 /// # Errors
 /// What it does not accept, such as `tile 200x200`.
 pub(super) fn layout(setting: &Setting<'_>) -> Result<SpectralLayout, String> {
-    let Method::Spectral(spectral) = setting.method else {
+    let Method::Spectral(spectral) = setting.method.plain() else {
         return Err("sweeps".to_owned());
     };
     let tiling = spectral.tiling();
@@ -127,50 +130,63 @@ pub(super) fn build<R: Real + DeviceRepr>(
     stream: &Arc<CudaStream>,
     _arrays: [Pointer; 2],
 ) -> Result<Option<Box<dyn CycleKernel<R>>>, SolverError> {
-    let (Method::Spectral(spectral), Ok(layout)) = (setting.method, layout(setting)) else {
+    let (Method::Spectral(spectral), Ok(layout)) = (setting.method.plain(), layout(setting)) else {
         return Ok(None);
     };
     let gpu = &system.gpu;
     let tiling = spectral.tiling();
     let systems = if tiling.y().is_none() { system.shape.rows() } else { 1 };
     // Kernels take k from the tables.
-    let (Some(cycle), Some(tiles)) =
-        (Cycle::new(tiling, 1, [1, 1]), counted(tiling.count() * systems))
+    let (Some(cycle), Some([first, count])) =
+        (Cycle::new(tiling, 1, [1, 1]), tiles_of(system, tiling))
     else {
         return Ok(None);
     };
-    let tiles = tiles.unsigned_abs();
+    let (cycle, tiles) = (cycle.beginning_at(first), count.unsigned_abs());
     let capability = gpu.check(gpu.context.compute_capability())?;
     let plan = Plan::of(setting, spectral).filter(|_| capability >= tensor::OLDEST);
-    let (tables, kernel) = if let Some(plan) = plan {
+    let (tables, kernel, passes) = if let Some(plan) = plan {
         let tables: Vec<R> = plan.tables(spectral).into_iter().map(R::from_f64).collect();
-        let tensor::Layout { file, function, threads, bytes, resident, tiles: at_once } =
+        let tensor::Layout { file, function, threads, bytes, resident, tiles: fewest, together } =
             plan.layout();
-        let blocks = tiles.div_ceil(at_once).min(gpu.multiprocessors * resident);
-        (tables, Launch::new(system, file, function, [blocks, 1], [threads, 1], bytes)?)
+        let blocks = tiles.div_ceil(fewest).min(gpu.multiprocessors * resident);
+        let kernel = Launch::new(system, file, function, [blocks, 1], [threads, 1], bytes)?;
+        let passes = tiles.div_ceil(together);
+        // Streams of several devices wait for each other's events, not only for the kernel before. Cycles of many passes
+        // gain nothing.
+        let is_early = system.share.is_none() && passes <= MOST_EARLY_PASSES * blocks;
+        (tables, if is_early { kernel.beginning_early() } else { kernel }, passes)
     } else {
         let SpectralLayout { function, threads, bytes } = layout;
         let blocks = if tiling.y().is_none() { tiles.div_ceil(ROWS_1D as u32) } else { tiles };
         let threads = [u32::try_from(threads).unwrap_or(WARP), 1];
         let tables = plain_tables(spectral);
-        (tables, Launch::new(system, File::Spectral, function, [blocks, 1], threads, bytes)?)
+        let kernel = Launch::new(system, File::Spectral, function, [blocks, 1], threads, bytes)?;
+        (tables, kernel, blocks)
     };
     let arithmetic = gpu.check(operations_per_second(gpu, setting.precision))?;
     let products = Products {
         per_cycle: systems as f64 * spectral.products(),
-        most_per_second: arithmetic * if plan.is_some() { tensor::gain(capability) } else { 1.0 },
+        most_per_second: match plan {
+            Some(_) => arithmetic * tensor::gain(capability, setting.precision),
+            None => arithmetic,
+        },
         on_tensor_cores: plan.is_some(),
     };
+    let footprint =
+        Footprint { blocks: passes.into(), products: Some(products), ..kernel.footprint() };
     let tables = gpu.check(stream.clone_htod(&tables))?;
     gpu.check(stream.synchronize())?;
     let at = tables.device_ptr(stream).0;
-    Ok(Some(Box::new(InSineBasis { kernel, cycle, products, at, _tables: tables })))
+    Ok(Some(Box::new(InSineBasis { kernel, cycle, footprint, tiles: count, at, _tables: tables })))
 }
 
 struct InSineBasis<R> {
     kernel: Launch,
     cycle: Cycle,
-    products: Products,
+    footprint: Footprint,
+    /// Tiles of a launch.
+    tiles: i32,
     /// Where the tables lie.
     at: Pointer,
     /// They live as long as the kernel.
@@ -190,11 +206,11 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for InSineBasis<R> {
         system: &DeviceSystem<R>,
         step: Step,
     ) -> Result<(), DriverError> {
-        self.kernel.spectral_cycle(stream, system, step, &self.cycle, self.at)
+        self.kernel.spectral_cycle(stream, system, step, &self.cycle, self.at, self.tiles)
     }
 
     fn footprint(&self) -> Footprint {
-        Footprint { products: Some(self.products), ..self.kernel.footprint() }
+        self.footprint
     }
 }
 

@@ -1,5 +1,8 @@
-//! Subiterations in the sine basis on FP64 tensor cores: for which tiles there are functions, how they are launched,
-//! and their tables.
+//! Subiterations in the sine basis on tensor cores: for which tiles there are functions, how they are launched, and their
+//! tables.
+//!
+//! Tensor cores take f64, or numbers with 11 significant bits (TF32). In f32 every number is the sum of two of these, and
+//! of their four products the three larger ones are computed.
 
 use super::super::cycle_kernel::WARP;
 use super::super::ptx::File;
@@ -10,10 +13,14 @@ use crate::solver::Spectral;
 /// The oldest compute capability with these products.
 pub(super) const OLDEST: (i32, i32) = (9, 0);
 
-/// How many times as fast tensor cores are as other arithmetic in double precision. CUDA C++ Programming Guide: on an H100
-/// and H200 twice.
-pub(super) fn gain(capability: (i32, i32)) -> f64 {
-    if capability.0 == 9 { 2.0 } else { 1.0 }
+/// How many times as fast tensor cores are as other arithmetic. NVIDIA H100 Tensor Core GPU Architecture: on an H100 and H200
+/// twice in f64, and 8 times with TF32, of which f32 takes three products.
+pub(super) fn gain(capability: (i32, i32), precision: Precision) -> f64 {
+    match (capability.0, precision) {
+        (9, Precision::F64) => 2.0,
+        (9, Precision::F32) => 8.0 / 3.0,
+        _ => 1.0,
+    }
 }
 
 /// How `spectral_tensor_1d.cu` works on tiles of a side.
@@ -38,6 +45,7 @@ const LINES: [Line; 4] = [
 /// How `spectral_tensor.cu` works on square tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Square {
+    precision: Precision,
     side: usize,
     function: &'static str,
     /// Warps of a quadrant, and tiles that a block works on at a time.
@@ -47,11 +55,15 @@ pub(super) struct Square {
     keeps_factors: bool,
 }
 
-const SQUARES: [Square; 4] = [
-    Square { side: 32, function: "side_32", warps: 1, groups: 4, keeps_factors: true },
-    Square { side: 48, function: "side_48", warps: 1, groups: 3, keeps_factors: true },
-    Square { side: 64, function: "side_64", warps: 1, groups: 2, keeps_factors: true },
-    Square { side: 128, function: "side_128", warps: 2, groups: 1, keeps_factors: false },
+const SQUARES: [Square; 8] = [
+    Square::of_f64(32, "side_32", [1, 4], true),
+    Square::of_f64(48, "side_48", [1, 3], true),
+    Square::of_f64(64, "side_64", [1, 2], true),
+    Square::of_f64(128, "side_128", [2, 1], false),
+    Square::of_f32(32, "side_32", [1, 6], true),
+    Square::of_f32(64, "side_64", [1, 4], true),
+    Square::of_f32(96, "side_96", [1, 2], true),
+    Square::of_f32(128, "side_128", [2, 2], false),
 ];
 
 /// How `spectral_tensor_3d.cu` works on cubic tiles.
@@ -88,6 +100,8 @@ pub(super) struct Layout {
     pub resident: u32,
     /// The fewest tiles for each of them.
     pub tiles: u32,
+    /// Tiles that it works on at a time.
+    pub together: u32,
 }
 
 impl Plan {
@@ -95,12 +109,17 @@ impl Plan {
     pub fn of(setting: &Setting<'_>, spectral: &Spectral) -> Option<Self> {
         let axes = spectral.axes();
         let side = axes[0].side();
-        let is_made_for = setting.precision == Precision::F64
-            && axes.iter().all(|axis| axis.side() == side && axis.scale(0).is_none());
-        let plan = match axes.len() {
-            _ if !is_made_for => None,
-            1 => LINES.into_iter().find(|plan| plan.side == side).map(Self::Line),
-            2 => SQUARES.into_iter().find(|plan| plan.side == side).map(Self::Square),
+        let precision = setting.precision;
+        if axes.iter().any(|axis| axis.side() != side || axis.scale(0).is_some()) {
+            return None;
+        }
+        let plan = match (axes.len(), precision) {
+            (2, _) => {
+                let is_it = |plan: &Square| (plan.precision, plan.side) == (precision, side);
+                SQUARES.into_iter().find(is_it).map(Self::Square)
+            }
+            (_, Precision::F32) => None,
+            (1, _) => LINES.into_iter().find(|plan| plan.side == side).map(Self::Line),
             _ => CUBES.into_iter().find(|plan| plan.side == side).map(Self::Cube),
         };
         plan.filter(|plan| plan.layout().bytes <= setting.shared_bytes)
@@ -116,18 +135,20 @@ impl Plan {
                 bytes: tiles * (side / 2 + 4) * PAIR,
                 resident,
                 tiles: tiles as u32,
+                together: tiles as u32,
             },
-            Self::Square(Square { side, function, warps, groups, keeps_factors }) => {
-                // The matrices, the factors, the quadrants of each tile.
-                let pairs = (side / 2).pow(2);
-                let factors = if keeps_factors { 2 * pairs } else { 0 };
+            Self::Square(Square { precision, side, function, warps, groups, keeps_factors }) => {
+                // The matrices, then pairs: the factors, and the quadrants of each tile.
+                let points = (side / 2).pow(2);
+                let pairs = 2 * points * (usize::from(keeps_factors) + groups);
                 Layout {
                     file: File::SpectralTensor,
                     function,
                     threads: 4 * WARP * (warps * groups) as u32,
-                    bytes: (pairs + factors + 2 * pairs * groups) * PAIR,
+                    bytes: points * PAIR + pairs * 2 * precision.bytes(),
                     resident: 1,
                     tiles: 1,
+                    together: groups as u32,
                 }
             }
             Self::Cube(Cube { side, function, threads, resident }) => Layout {
@@ -138,6 +159,7 @@ impl Plan {
                 bytes: (side.pow(3) + side.pow(2)) * size_of::<f64>(),
                 resident,
                 tiles: 1,
+                together: 1,
             },
         }
     }
@@ -152,8 +174,18 @@ impl Plan {
     }
 }
 
-/// Bytes of a pair of values.
+/// Bytes of a pair of values in f64, and of four in f32: what a lane loads of a matrix at once.
 const PAIR: usize = 2 * size_of::<f64>();
+
+/// A number rounded to the 11 significant bits that tensor cores take, and what is left of it, rounded likewise.
+fn parts(number: f64) -> [f64; 2] {
+    let rounded = |number: f64| {
+        let bits = (number as f32).to_bits();
+        f64::from(f32::from_bits((bits + 0x1000) & 0xffff_e000))
+    };
+    let high = rounded(number);
+    [high, rounded(number - high)]
+}
 
 /// For each lane, the row of a block of a tensor core's operand, and the first column of its pair.
 fn lanes() -> impl Iterator<Item = (usize, usize)> {
@@ -227,13 +259,52 @@ impl Line {
     }
 }
 
+/// The same in f32: of two blocks of rows all four entries are loaded together, their high parts with the even block and
+/// what is left with the odd one. The number of blocks is even.
+fn matrix_in_parts(blocks: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    let mut values = Vec::with_capacity(128 * blocks * blocks);
+    for row_block in 0..blocks {
+        for column_block in 0..blocks {
+            for (row, pair) in lanes() {
+                let (row, column) = (8 * (row_block / 2 * 2) + row, 8 * column_block + pair);
+                let all =
+                    [(row, column), (row + 8, column), (row, column + 1), (row + 8, column + 1)];
+                values.extend(all.map(|(row, column)| parts(entry(row, column))[row_block % 2]));
+            }
+        }
+    }
+    values
+}
+
 impl Square {
+    const fn of_f64(
+        side: usize,
+        function: &'static str,
+        [warps, groups]: [usize; 2],
+        keeps_factors: bool,
+    ) -> Self {
+        Self { precision: Precision::F64, side, function, warps, groups, keeps_factors }
+    }
+
+    const fn of_f32(
+        side: usize,
+        function: &'static str,
+        [warps, groups]: [usize; 2],
+        keeps_factors: bool,
+    ) -> Self {
+        Self { precision: Precision::F32, side, function, warps, groups, keeps_factors }
+    }
+
     fn tables(self, spectral: &Spectral) -> Vec<f64> {
         let blocks = self.side / 16;
         let modes = &spectral.axes()[0];
         let entry = |m: usize, i: usize| modes.sine(2 * m + 1, i + 1);
-        let mut tables = matrix(blocks, entry);
-        tables.extend(matrix(blocks, |i, m| entry(m, i)));
+        let transposed = |i: usize, m: usize| entry(m, i);
+        let mut tables = match self.precision {
+            Precision::F64 => [matrix(blocks, entry), matrix(blocks, transposed)],
+            Precision::F32 => [matrix_in_parts(blocks, entry), matrix_in_parts(blocks, transposed)],
+        }
+        .concat();
         // In the quadrants of differences, modes come in reverse.
         let mode = |is_odd: bool, m: usize| if is_odd { self.side - 2 * m } else { 2 * m + 1 };
         for quadrant in 0..4 {
@@ -285,17 +356,19 @@ mod tests {
         let is_planned = |tile: &[usize], stencil: &Stencil, precision| {
             planned(tile, stencil, precision).is_some()
         };
-        for (dim, sides) in [
-            (1, LINES.map(|plan| plan.side).to_vec()),
-            (2, SQUARES.map(|plan| plan.side).to_vec()),
-            (3, CUBES.map(|plan| plan.side).to_vec()),
-        ] {
+        for (dim, sides) in
+            [(1, LINES.map(|plan| plan.side).to_vec()), (3, CUBES.map(|plan| plan.side).to_vec())]
+        {
             for side in sides {
                 assert!(is_planned(&[side; 3][..dim], &SYMMETRIC, Precision::F64), "{dim} {side}");
                 assert!(!is_planned(&[side; 3][..dim], &SYMMETRIC, Precision::F32), "{dim} {side}");
             }
             assert!(!is_planned(&[40, 40, 20][..dim], &SYMMETRIC, Precision::F64), "{dim}");
         }
+        for Square { side, precision, .. } in SQUARES {
+            assert!(is_planned(&[side; 2], &SYMMETRIC, precision), "{side} {precision:?}");
+        }
+        assert!(!is_planned(&[48; 2], &SYMMETRIC, Precision::F32), "an odd number of blocks");
         assert!(!is_planned(&[64, 32], &SYMMETRIC, Precision::F64));
         let wind = Stencil { a: -1.02, c: -0.98, ..SYMMETRIC };
         assert!(!is_planned(&[64, 64], &wind, Precision::F64));
@@ -303,15 +376,27 @@ mod tests {
 
     #[test]
     fn tables_have_the_length_that_the_kernels_read() {
-        for (tile, expected) in [
-            (&[128][..], 2 * 64 * 64),
-            (&[64], 2 * 32 * 32),
-            (&[64, 64], 6 * 32 * 32),
-            (&[16, 16, 16], 16 * 16 + 16_usize.pow(3)),
-            (&[24, 24, 24], 24 * 24 + 24_usize.pow(3)),
+        for (tile, precision, expected) in [
+            (&[128][..], Precision::F64, 2 * 64 * 64),
+            (&[64], Precision::F64, 2 * 32 * 32),
+            (&[64, 64], Precision::F64, 6 * 32 * 32),
+            (&[64, 64], Precision::F32, 8 * 32 * 32),
+            (&[16, 16, 16], Precision::F64, 16 * 16 + 16_usize.pow(3)),
+            (&[24, 24, 24], Precision::F64, 24 * 24 + 24_usize.pow(3)),
         ] {
-            let (plan, spectral) = planned(tile, &SYMMETRIC, Precision::F64).unwrap();
+            let (plan, spectral) = planned(tile, &SYMMETRIC, precision).unwrap();
             assert_eq!(plan.tables(&spectral).len(), expected, "{tile:?}");
+        }
+    }
+
+    #[test]
+    fn two_parts_have_the_digits_of_single_precision() {
+        for number in [0.25, 1.0 / 3.0, -0.123_456_789, 0.003_141_59, 1e-9] {
+            let [high, low] = parts(number);
+            for part in [high, low] {
+                assert_eq!((part as f32).to_bits() & 0x1fff, 0, "11 significant bits");
+            }
+            assert!((high + low - number).abs() <= number.abs() * 2.0_f64.powi(-22), "{number}");
         }
     }
 

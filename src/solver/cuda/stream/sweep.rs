@@ -11,7 +11,6 @@ use crate::solver::cuda::ptx::{File, Form};
 use crate::solver::cuda::real::DeviceReal;
 use crate::solver::cuda::system::too_large;
 use crate::solver::cuda::{classic, classic_3d};
-use crate::solver::streaming::Planes;
 use crate::solver::{Footprint, Kernel, SolverError};
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{CudaStream, DriverError, LaunchConfig, PushKernelArg};
@@ -112,15 +111,20 @@ impl<R: DeviceReal> PlaneSweep<R> {
         planes: usize,
     ) -> Result<(), DriverError> {
         let Some(rims) = &self.rims else { return Ok(()) };
-        let in_plane = Planes::of(&self.shape).stored / self.shape.stride();
-        let [rows, in_plane, pitch] =
-            [planes * in_plane, in_plane, self.shape.stride()].map(|number| number as i64);
+        let shape = &self.shape;
+        let in_plane = if shape.dim() == 3 { shape.ny() + 2 } else { 1 };
+        let first = (shape.first_row_of_plane() * size_of::<R>()) as u64;
+        let [from, to] = [from + first, to + first];
+        let [rows, columns] = [planes * in_plane, shape.nx() + 2].map(|number| number as i64);
+        let [in_plane, pitch, plane_pitch] =
+            [in_plane, shape.stride(), shape.stored_plane()].map(|number| number as i64);
         // As many warps as rows, and for very many rows several of each.
         let blocks = (rows as u64).div_ceil(u64::from(THREADS / WARP)).min(1 << 16);
         let blocks = u32::try_from(blocks).unwrap_or(1);
         let config = LaunchConfig { grid_dim: (blocks, 1, 1), ..rims.config };
         let mut launch = stream.launch_builder(&rims.function);
-        launch.arg(&from).arg(&to).arg(&rows).arg(&in_plane).arg(&pitch);
+        launch.arg(&from).arg(&to).arg(&rows).arg(&columns);
+        launch.arg(&in_plane).arg(&pitch).arg(&plane_pitch);
         // SAFETY: `copy_rims` of `planes.cu` takes these arguments, and the planes lie in both arrays.
         unsafe { launch.launch(config) }.map(|_| ())
     }
@@ -130,8 +134,7 @@ impl<R: DeviceReal> PlaneSweep<R> {
 fn first_point(shape: &Shape) -> usize {
     match shape.dim() {
         1 => 0,
-        2 => 1,
-        _ => shape.stride() + 1,
+        _ => shape.row_start(0) + 1 - shape.stored_plane(),
     }
 }
 
