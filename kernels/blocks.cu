@@ -97,15 +97,21 @@ __device__ __forceinline__ real add_last(
     return sum;
 }
 
-/// The same with the entries of a row from number `first` on, `TOGETHER` at a time.
-template <int TOGETHER, class Column, class Value>
+/// The same with the entries of a row from number `first` on, `TOGETHER` at a time; those that are left over together,
+/// or one by one, which takes fewer registers.
+template <int TOGETHER, bool IS_LAST_TOGETHER, class Column, class Value>
 __device__ __forceinline__ real add(const List<Column> &list, unsigned group, unsigned first, real sum, Value value) {
     unsigned start = list.starts[group] + first, end = list.starts[group + 1];
     long long at = (long long)start * GROUP + threadIdx.x % GROUP;
     for (; start + TOGETHER <= end; start += TOGETHER, at += TOGETHER * GROUP) {
         sum = add_together<TOGETHER>(list, at, sum, value);
     }
-    return start < end ? add_last<TOGETHER - 1>(list, at, end - start, sum, value) : sum;
+    if constexpr (IS_LAST_TOGETHER) {
+        if (start < end) sum = add_last<TOGETHER - 1>(list, at, end - start, sum, value);
+    } else {
+        for (; start < end; start++, at += GROUP) sum = add_together<1>(list, at, sum, value);
+    }
+    return sum;
 }
 
 /// A block of rows, and the norms that a thread finds of it.
@@ -146,16 +152,16 @@ struct Work {
     __device__ __forceinline__ bool owns(unsigned place) const { return place - block.place < block.owned; }
 
     /// The static entries of a row.
-    __device__ __forceinline__ real add_outside(unsigned place) const {
+    template <bool IS_LAST_TOGETHER> __device__ __forceinline__ real add_outside(unsigned place) const {
         const real *from = a.from;
         auto value = [from](unsigned column) { return __ldg(from + column); };
-        return add<SEVERAL>(a.outside, group(place), 0, __ldg(a.g + row(place)), value);
+        return add<SEVERAL, IS_LAST_TOGETHER>(a.outside, group(place), 0, __ldg(a.g + row(place)), value);
     }
 
     /// The dynamic entries of a row from number `first` on.
-    template <int TOGETHER>
+    template <int TOGETHER, bool IS_LAST_TOGETHER>
     __device__ __forceinline__ real add_inside(unsigned place, unsigned first, real sum, const real *y) const {
-        return add<TOGETHER>(a.inside, group(place), first, sum, [y](unsigned short column) { return y[column]; });
+        return add<TOGETHER, IS_LAST_TOGETHER>(a.inside, group(place), first, sum, [y](unsigned short column) { return y[column]; });
     }
 
     /// Measures the first update of a row: its residual.
@@ -235,7 +241,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) rows(const __grid_constant
                 unsigned inside = work.place(column);
                 return inside < work.block.rows ? y[inside] : __ldg(work.a.from + column);
             };
-            return add<SEVERAL>(work.a.outside, work.group(place), 0, __ldg(work.a.g + work.row(place)), value);
+            return add<SEVERAL, true>(work.a.outside, work.group(place), 0, __ldg(work.a.g + work.row(place)), value);
         });
 }
 
@@ -244,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) reorganised(const __grid_c
     cycle(
         a, [](Work &, unsigned) {},
         [](const Work &work, unsigned place, const real *y) {
-            return work.add_inside<SEVERAL>(place, 0, work.add_outside(place), y);
+            return work.add_inside<SEVERAL, true>(place, 0, work.add_outside<true>(place), y);
         });
 }
 
@@ -252,9 +258,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) reorganised(const __grid_c
 extern "C" __global__ void __launch_bounds__(1024, 1) hoisted(const __grid_constant__ BlocksArguments a) {
     real *sums = reinterpret_cast<real *>(shared_memory) + 2 * a.capacity;
     cycle(
-        a, [sums](Work &work, unsigned place) { sums[place] = work.add_outside(place); },
+        a, [sums](Work &work, unsigned place) { sums[place] = work.add_outside<false>(place); },
         [sums](const Work &work, unsigned place, const real *y) {
-            return work.add_inside<SEVERAL>(place, 0, sums[place], y);
+            return work.add_inside<SEVERAL, false>(place, 0, sums[place], y);
         });
 }
 
@@ -272,7 +278,7 @@ template <bool HAS_MORE> __device__ __forceinline__ void cycle_in_registers(cons
     bool has_more = false;
     if (computes) {
         y[place] = __ldg(a.from + work.row(place));
-        sum = work.add_outside(place);
+        sum = work.add_outside<true>(place);
         unsigned start = a.inside.starts[work.group(place)], length = a.inside.starts[work.group(place) + 1] - start;
         has_more = HAS_MORE && length > KEPT;
         long long at = (long long)start * GROUP + place % GROUP;
@@ -294,7 +300,7 @@ template <bool HAS_MORE> __device__ __forceinline__ void cycle_in_registers(cons
             for (int i = 0; i < KEPT; i++) {
                 if (i < count) value = multiply_add(weights[i], y[columns[i / 2] >> i % 2 * 16 & 0xffff], value);
             }
-            if (has_more) value = work.add_inside<1>(place, KEPT, value, y);
+            if (has_more) value = work.add_inside<1, false>(place, KEPT, value, y);
             next[place] = value;
             if (sweep == 0) first_change = value - y[place];
         }
@@ -326,7 +332,7 @@ extern "C" __global__ void __launch_bounds__(1024, 2) one_sweep(const __grid_con
     Work work(a);
     for (unsigned place = threadIdx.x; place < work.block.rows; place += blockDim.x) {
         unsigned row = work.block.first + place;
-        real value = work.add_outside(place);
+        real value = work.add_outside<true>(place);
         real before = a.squares ? __ldg(a.from + row) : real(0);
         work.first_sweep(place, value - before);
         work.write(row, value, before);

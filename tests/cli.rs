@@ -917,25 +917,20 @@ fn waves_and_warps_are_for_tiles_on_the_cpu() {
 #[test]
 fn the_setting_of_a_matrix_is_searched_without_predictions() {
     let folder = folder();
-    let lists = "--k 1,2,4,8,16 --tile 10,25,50 --overlap 0";
-    let tune = format!("tune --matrix heat-1d {lists} --tol 1e-2 --backend cpu --threads 1 --json");
-    let found = tilescope(&folder, &tune).output().unwrap();
-    let found: serde_json::Value = serde_json::from_slice(&found.stdout).unwrap();
-    let measured = found["measured"].as_array().unwrap();
-    let setting = |row: &serde_json::Value| ["k", "tile"].map(|of| row[of].to_string());
-    assert_eq!(setting(&measured[0]), ["4", "25"].map(str::to_owned), "the middle of the lists");
-    let best = setting(&found["best"]);
-    let beside = |list: &[&str], value: &str| {
-        let at = list.iter().position(|other| *other == value).unwrap();
-        let ends = [at.checked_sub(1), Some(at + 1)];
-        ends.into_iter().flatten().filter_map(|at| list.get(at)).map(ToString::to_string).collect()
-    };
-    let [ks, tiles]: [Vec<String>; 2] =
-        [beside(&["1", "2", "4", "8", "16"], &best[0]), beside(&["10", "25", "50"], &best[1])];
-    let neighbours = ks.into_iter().map(|k| [k, best[1].clone()]);
-    for neighbour in neighbours.chain(tiles.into_iter().map(|tile| [best[0].clone(), tile])) {
-        let is_measured = measured.iter().any(|row| setting(row) == neighbour);
-        assert!(is_measured, "{neighbour:?} beside the best, {best:?}: {measured:#?}");
+    let tune = "tune --matrix heat-1d --k 1,2,4,8,16 --tile 25 --overlap 0 --tol 1e-2 --backend cpu --threads 1 --json";
+    let found = tilescope(&folder, tune).output().unwrap();
+    let found: Value = serde_json::from_slice(&found.stdout).unwrap();
+    let measured: Vec<u64> = found["measured"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["k"].as_u64().unwrap())
+        .collect();
+    assert_eq!(measured[0], 4, "the middle of the list");
+    let best = found["best"]["k"].as_u64().unwrap();
+    for k in [1, 2, 4, 8, 16] {
+        let is_beside = k == best || k == 2 * best || 2 * k == best;
+        assert!(!is_beside || measured.contains(&k), "k = {k} beside {best}: {measured:?}");
     }
 }
 
@@ -2580,7 +2575,8 @@ fn the_stages_of_a_matrix_are_timed_apart() {
     assert_eq!(seconds("upload"), 0.0, "a CPU has none");
     let parts: f64 = ["read", "order", "reorganise"].map(seconds).iter().sum();
     assert!(parts <= seconds("setup"), "{summary}");
-    assert_eq!(seconds("shutdown"), seconds("download") + seconds("write"));
+    let shutdown = seconds("download") + seconds("write");
+    assert!((seconds("shutdown") / shutdown - 1.0).abs() < 1e-12, "{summary}");
     refused(&folder, "solve --threads 1,2", 2, &["--threads must be one number", "sweep"]);
 }
 

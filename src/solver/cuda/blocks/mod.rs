@@ -208,6 +208,17 @@ mod tests {
         assert_eq!(size(&ROWS, 5000), Some(BlockSize { threads: 1024, bytes: 2 * 5000 * 8 }));
         assert_eq!((size(&RESIDENT, 1025), size(&HOISTED, 10_000)), (None, None));
         assert!(size(&RESIDENT, 1024).is_some() && size(&REORGANISED, 10_000).is_some());
-        assert_eq!(ONE_SWEEP.size(70_000, Precision::F32, 227 * 1024), None);
+        // There is shared memory enough, but not places enough.
+        assert_eq!(REORGANISED.size(70_000, Precision::F32, 1 << 20), None);
+        assert!(ROWS.size(70_000, Precision::F32, 1 << 20).is_some());
+    }
+
+    #[test]
+    fn rows_with_many_dynamic_entries_have_another_function() {
+        assert_eq!(
+            (RESIDENT.function(KEPT), RESIDENT.function(KEPT + 1)),
+            ("resident", "resident_and_listed")
+        );
+        assert_eq!(HOISTED.function(1000), "hoisted");
     }
 }
