@@ -459,10 +459,13 @@ fn not_kept(report: &Report) -> Option<String> {
     let compares = matches!(report.observation.field, FieldKind::Error | FieldKind::Staleness);
     (compares && report.plan.problem.shape.nx() > LONGEST_KEPT).then(|| {
         let longest = grouped(LONGEST_KEPT as u64);
-        format!(
-            "The {} is kept only for 1D grids of at most {longest} points.",
-            report.observation.field.name()
-        )
+        let field = report.observation.field.name();
+        match report.plan.problem.operator.matrix() {
+            Some(_) => format!(
+                "The {field} is kept over the cycles only for matrices of at most {longest} rows; pane Rows has that of this cycle."
+            ),
+            None => format!("The {field} is kept only for 1D grids of at most {longest} points."),
+        }
     })
 }
 

@@ -14,8 +14,11 @@ use eframe::egui::{
 const MOST_DRAWN: usize = 64;
 
 /// An entry, and the room between two, in points.
-const BOX: [f32; 2] = [58.0, 32.0];
+const BOX: [f32; 2] = [72.0, 32.0];
 const APART: f32 = 3.0;
+
+/// Width of the name of a list.
+const NAME: f32 = 56.0;
 
 /// A place of a padded list, in points.
 const PLACE: f32 = 7.0;
@@ -119,7 +122,7 @@ fn lists(ui: &mut Ui, row: &ReorganisedRow) {
         [("Static", &row.fixed, "I", fixed), ("Dynamic", &row.dynamic, "L", dynamic)]
     {
         ui.horizontal(|ui| {
-            let room = vec2(56.0, BOX[1]);
+            let room = vec2(NAME, BOX[1]);
             let label = Label::new(RichText::new(name).small());
             ui.add_sized(room, label);
             let text = |at: u32| format!("{index} {at}");
@@ -177,8 +180,8 @@ fn padded(ui: &mut Ui, matrix: &Csr, blocks: &AxisTiling, row: usize) {
             continue;
         }
         ui.horizontal(|ui| {
-            ui.label(RichText::new(name).small());
             let size = vec2(ROWS_OF_WARP as f32, lines as f32) * PLACE;
+            ui.add_sized(vec2(NAME, size.y), Label::new(RichText::new(name).small()));
             let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
             for line in 0..lines {
                 for lane in 0..ROWS_OF_WARP {
