@@ -29,8 +29,11 @@ impl Explorer {
                 if context.input(|input| input.pointer.any_down()) {
                     self.session.begin_drag(report, &[]);
                 }
+                let before = self.session.epoch;
                 self.session.change(spec, report);
-                self.keep_place_of_step();
+                if self.session.epoch != before {
+                    self.keep_place_of_step();
+                }
             }
             Command::BeginDrag(values) => {
                 self.session.begin_drag(self.report.as_deref(), &values);

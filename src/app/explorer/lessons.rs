@@ -174,15 +174,21 @@ impl Explorer {
         }
     }
 
-    /// A run that the reader changed before it reached the sweeps of the step continues to there.
+    /// A run that the reader changed before it reached the sweeps of the step, or before any of it was shown, continues to
+    /// there.
     pub(super) fn keep_place_of_step(&mut self) {
         let progress = self.session.lesson.as_ref();
         let setting = progress.and_then(|progress| progress.lesson.setting(progress.step));
         let Some((_, setting)) = setting else { return };
         let each = setting.target.run.sweeps_per_cycle();
         let place = setting.target.at.cycle(each).map(|cycle| cycle * each);
-        if let (Some(place), Some(Milestone::Sweeps(goal))) = (place, &mut self.session.catch_up) {
-            *goal = place.max(*goal);
+        let Some(place) = place else { return };
+        match &mut self.session.catch_up {
+            Some(Milestone::Sweeps(goal)) => *goal = place.max(*goal),
+            None if !self.session.running => {
+                self.session.catch_up = Some(Milestone::Sweeps(place));
+            }
+            _ => {}
         }
     }
 
