@@ -2452,7 +2452,7 @@ fn methods_that_stream_save_the_bits_of_classic_and_count_their_traffic() {
     for (shape, points, budget) in [
         ("500 --batch 3", 1500, 2400),
         ("70x90", 6300, 72 * 24 * 20),
-        ("20x18x30", 10_800, 22 * 20 * 24 * 20),
+        ("20x18x30", 10_800, (16 + 20 * 32) * 24 * 20),
     ] {
         let problem = format!("--problem random --shape {shape} --tol none");
         json(&folder, &format!("{problem} --method classic --max-cycles 21 --save-field c.npy"));

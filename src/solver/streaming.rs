@@ -458,7 +458,7 @@ mod tests {
     #[test]
     fn chunks_on_a_gpu_leave_the_height_its_planes() {
         let shape = Shape::grid_3d(1024, 1024, 1024).unwrap();
-        let plane = 24 * 1026 * 1026;
+        let plane = 24 * shape.plane_stride() as u64;
         let auto = |planes: u64| {
             let memory = ByteCount::new(planes * plane);
             let (method, precision) = (MethodName::Wavefront, Precision::F64);

@@ -99,7 +99,7 @@ fn planes_that_cannot_visit_a_gpu_are_reported_in_one_sentence() {
         (
             "unpinned",
             "--shape 260x260x70 --method wavefront --memory 40MB",
-            "the driver cannot pin 39.5 MB of memory for Test GPU: out of memory; use a smaller shape or backend cpu",
+            "the driver cannot pin 41.1 MB of memory for Test GPU: out of memory; use a smaller shape or backend cpu",
         ),
     ] {
         let solve = format!("solve {run} --tol none --max-cycles 500 --backend cuda");

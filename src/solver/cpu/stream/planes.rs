@@ -129,30 +129,21 @@ impl<R: Real> PlaneWork<'_, R> {
         copy(self.team, from, to);
     }
 
-    /// Copies the boundary values around the interior of some planes.
+    /// Copies what lies around the interior points of some planes.
     fn copy_rims(&self, from: &[R], to: &mut [R]) {
-        let shape = self.system.shape();
-        let (stride, last) = (shape.stride(), shape.nx() + 1);
-        let ends = |from: &[R], to: &mut [R]| {
-            for (from, to) in from.chunks_exact(stride).zip(to.chunks_exact_mut(stride)) {
-                (to[0], to[last]) = (from[0], from[last]);
+        let (shape, stored) = (self.system.shape(), self.axis.stored);
+        if shape.dim() == 1 {
+            return;
+        }
+        let rows = if shape.dim() == 3 { shape.ny() } else { 1 };
+        for (from, to) in from.chunks_exact(stored).zip(to.chunks_exact_mut(stored)) {
+            let mut end = 0;
+            for row in 0..rows {
+                let start = shape.row_start(row) + 1 - stored;
+                to[end..start].copy_from_slice(&from[end..start]);
+                end = start + shape.nx();
             }
-        };
-        match shape.dim() {
-            1 => {}
-            2 => ends(from, to),
-            _ => {
-                let planes = from.chunks_exact(self.axis.stored);
-                for (from, to) in planes.zip(to.chunks_exact_mut(self.axis.stored)) {
-                    let rows = shape.first_row_of_plane()..;
-                    let (from, to) = (&from[rows.clone()], &mut to[rows]);
-                    for row in [0, shape.ny() + 1] {
-                        let row = row * stride..row * stride + last;
-                        to[row.clone()].copy_from_slice(&from[row]);
-                    }
-                    ends(from, to);
-                }
-            }
+            to[end..].copy_from_slice(&from[end..]);
         }
     }
 }
