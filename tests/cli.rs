@@ -836,15 +836,18 @@ fn simulated_devices_have_the_results_of_one() {
     refuse(&format!("{small} --devices {}", many.join(",")), nine);
 
     let saved = |options: &str, name: &str| {
-        let line = format!("solve {small} {options} --max-cycles 9 --tol none --save-field {name}");
+        let line = format!("solve {options} --max-cycles 9 --tol none --save-field {name}");
         tilescope(&folder, &line).assert().success();
         fs::read(folder.path().join(name)).unwrap()
     };
-    let one = saved("", "one.npy");
-    assert_eq!(saved("--simulate-devices 4", "four.npy"), one);
-    assert_ne!(saved("--simulate-devices 4 --exchange-every 8", "rarely.npy"), one);
-    let endless = saved("--k inf --overlap 2", "endless.npy");
-    assert_eq!(saved("--k inf --overlap 2 --simulate-devices 3", "shared.npy"), endless);
+    let one = saved(small, "one.npy");
+    assert_eq!(saved(&format!("{small} --simulate-devices 4"), "four.npy"), one);
+    let rarely = format!("{small} --simulate-devices 4 --exchange-every 8");
+    assert_ne!(saved(&rarely, "rarely.npy"), one);
+    // In the sine basis, too.
+    let endless = small.replace("--k 4", "--k inf --overlap 2");
+    let one = saved(&endless, "endless.npy");
+    assert_eq!(saved(&format!("{endless} --simulate-devices 3"), "shared.npy"), one);
     let cycles = |options: &str| json(&folder, &format!("{small} {options}"))["cycles"].as_u64();
     let needed = cycles("");
     assert_eq!(cycles("--simulate-devices 4"), needed);
