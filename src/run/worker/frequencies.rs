@@ -8,18 +8,19 @@ use crossbeam_channel::{Receiver, TryRecvError, bounded};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The shortest time from one transform to the next: thirty pictures a second look live.
-const EVERY: Duration = Duration::from_millis(30);
+/// The shortest time from one transform to the next: with a report every sixtieth of a second, thirty pictures a second,
+/// which look live.
+const EVERY: Duration = Duration::from_millis(25);
 
 /// Transforms take at most this share of the time.
-const SHARE: f64 = 0.25;
+const SHARE: f64 = 0.4;
 
 /// On a grid of at most this many points, the first transform of a field is waited for, where something can wait: while
 /// a setting is dragged, every run would begin without frequencies.
 const WAITED_FOR: usize = 1 << 18;
 
-/// Where the frequencies of an iterate come, or `None` where they cannot be found.
-type Answer = Receiver<Option<Frequencies>>;
+/// Where the frequencies of an iterate come, or `None` where they cannot be found, with the time that it took.
+type Answer = Receiver<(Option<Frequencies>, Duration)>;
 
 /// The field whose frequencies are wanted, and which of them.
 type Wanted = (FieldKind, FrequencyRequest);
@@ -75,7 +76,11 @@ impl FrequencySearch {
         let Some(work) = experiment.frequency_task(field, request)? else { return Ok(()) };
         let (send, answer) = bounded(1);
         // Nobody waits for those of a run that was left.
-        let find = move || _ = send.send(work());
+        let find = move || {
+            let begin = Instant::now();
+            let found = work();
+            _ = send.send((found, begin.elapsed()));
+        };
         // Without a thread they stay as they were.
         self.answer = aside("tilescope-frequencies", find).ok().map(|_| answer);
         Ok(())
@@ -84,19 +89,21 @@ impl FrequencySearch {
     /// Takes over what the transform has found, as far as `receive` waits for it. Returns whether it has ended.
     fn take_over(
         &mut self,
-        receive: fn(&Answer) -> Result<Option<Frequencies>, TryRecvError>,
+        receive: fn(&Answer) -> Result<(Option<Frequencies>, Duration), TryRecvError>,
     ) -> bool {
         let Some(answer) = &self.answer else { return false };
         match receive(answer) {
             Err(TryRecvError::Empty) => return false,
-            Ok(Some(found)) => {
-                self.found = self.last.map(|(wanted, ..)| (wanted, Arc::new(found)));
+            Ok((found, took)) => {
+                // Without, it has failed.
+                if let Some(found) = found {
+                    self.found = self.last.map(|(wanted, ..)| (wanted, Arc::new(found)));
+                }
+                self.took = took;
             }
-            // It has failed.
-            Ok(None) | Err(TryRecvError::Disconnected) => {}
+            Err(TryRecvError::Disconnected) => {}
         }
         self.answer = None;
-        self.took = self.last.map_or(Duration::ZERO, |(.., begin)| begin.elapsed());
         true
     }
 
