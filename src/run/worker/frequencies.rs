@@ -19,8 +19,11 @@ const SHARE: f64 = 0.4;
 /// a setting is dragged, every run would begin without frequencies.
 const WAITED_FOR: usize = 1 << 18;
 
-/// Where the frequencies of an iterate come, or `None` where they cannot be found, with the time that it took.
-type Answer = Receiver<(Option<Frequencies>, Duration)>;
+/// The frequencies of an iterate, or `None` where they cannot be found, and the time that it took.
+type Timed = (Option<Frequencies>, Duration);
+
+/// Where they come.
+type Answer = Receiver<Timed>;
 
 /// The field whose frequencies are wanted, and which of them.
 type Wanted = (FieldKind, FrequencyRequest);
@@ -87,10 +90,7 @@ impl FrequencySearch {
     }
 
     /// Takes over what the transform has found, as far as `receive` waits for it. Returns whether it has ended.
-    fn take_over(
-        &mut self,
-        receive: fn(&Answer) -> Result<(Option<Frequencies>, Duration), TryRecvError>,
-    ) -> bool {
+    fn take_over(&mut self, receive: fn(&Answer) -> Result<Timed, TryRecvError>) -> bool {
         let Some(answer) = &self.answer else { return false };
         match receive(answer) {
             Err(TryRecvError::Empty) => return false,
