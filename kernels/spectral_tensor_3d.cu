@@ -18,6 +18,7 @@
 // Tables, in pairs of doubles: S as the lanes load it (T T / 2 pairs), then the factors of each plane likewise.
 // `solver/cuda/spectral/tensor.rs` writes them.
 // Variants: 3d f64 sm_90
+#include "box.cuh"
 #include "norms.cuh"
 #include "tensor.cuh"
 
@@ -72,27 +73,6 @@ template <class P> struct Matrix {
     __device__ __forceinline__ double2 at(int m, int k) const {
         return load_pair(first + (m * P::BLOCKS + k) * WARP * int(sizeof(double2)));
     }
-};
-
-/// A tile's place in the grid, and the points that it owns.
-struct Tile {
-    long long origin;
-    int left, right, top, bottom, front, back;
-
-    __device__ __forceinline__ Tile(const CycleArguments &a, int tile) {
-        int tile_x = tile % a.x.count, tile_y = tile / a.x.count % a.y.count, tile_z = tile / a.x.count / a.y.count;
-        int x = a.x.start(tile_x), y = a.y.start(tile_y), z = a.z.start(tile_z);
-        origin = z * a.grid.plane_pitch + y * a.grid.pitch + x;
-        left = a.x.border(tile_x) - x, right = a.x.border(tile_x + 1) - x;
-        top = a.y.border(tile_y) - y, bottom = a.y.border(tile_y + 1) - y;
-        front = a.z.border(tile_z) - z, back = a.z.border(tile_z + 1) - z;
-    }
-
-    __device__ __forceinline__ bool owns_column(int x, int y) const {
-        return left <= x && x < right && top <= y && y < bottom;
-    }
-
-    __device__ __forceinline__ bool owns_plane(int z) const { return front <= z && z < back; }
 };
 
 /// The first sweep and the transform along z: writes the modes of each column, and adds up the squares of the owned

@@ -608,7 +608,7 @@ impl MethodSpec {
         self.memory.unwrap_or(if self.streams_on_gpu() { MEMORY_ON_GPU } else { MEMORY })
     }
 
-    /// Whether a method that streams was told to do so on a GPU.
+    /// Whether its back end or its slabs are those of a GPU.
     fn streams_on_gpu(&self) -> bool {
         self.backend == Backend::Cuda || self.slabs == Slabs::Two
     }

@@ -100,6 +100,11 @@ impl Method {
         }
     }
 
+    /// Whether its subiterations are made all at once, in the sine basis of a tile.
+    pub fn is_spectral(&self) -> bool {
+        matches!(self.plain(), Self::Spectral(_))
+    }
+
     /// The ω of its sweeps; 1 without damping.
     pub fn omega(&self) -> f64 {
         match self {

@@ -40,7 +40,7 @@ impl PaneType for PlanesPane {
     }
 
     fn is_offered(&self, session: &Session) -> bool {
-        session.spec.method.name.is_streaming()
+        self.why_empty(session).is_none()
     }
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {

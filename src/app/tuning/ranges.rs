@@ -31,8 +31,8 @@ struct Lists {
 }
 
 impl Default for Ranges {
-    /// The settings of Islam & Wang: six k, all even overlaps of a tile of 32 points; and exact solves of the tiles. Blocks of a matrix are square
-    /// numbers, so that every order takes them.
+    /// The settings of Islam & Wang, six k and all even overlaps of a tile of 32 points, and exact solves of the tiles.
+    /// Blocks of a matrix are square numbers, so that every order takes them.
     fn default() -> Self {
         let lists = |k: &str, overlap: &str, tile: &str| Lists {
             k: k.to_owned(),

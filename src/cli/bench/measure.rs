@@ -138,9 +138,7 @@ pub(super) fn name(plan: &Plan) -> &'static str {
     match (method.name, plan.backend()) {
         (MethodName::Classic, _) => Kernel::CLASSIC.name(),
         _ if plan.problem.operator.matrix().is_some() => method.kernel.name(),
-        (MethodName::Hierarchical, _) if matches!(plan.method.plain(), Method::Spectral(_)) => {
-            Kernel::SPECTRAL.name()
-        }
+        (MethodName::Hierarchical, _) if plan.method.is_spectral() => Kernel::SPECTRAL.name(),
         (MethodName::Hierarchical, Backend::Auto | Backend::Cpu) => "tiled",
         (MethodName::Hierarchical, Backend::Cuda) => method.kernel.name(),
         (MethodName::Pyramid | MethodName::Wavefront, _) => method.name.name(),

@@ -6,7 +6,7 @@ use super::output::Formats;
 use super::table::{NOTHING, Table, axes, csv, known, percent};
 use crate::picture::{digits, grouped, number, problem_title};
 use crate::run::Plan;
-use crate::solver::{Method, Subiterations};
+use crate::solver::Subiterations;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -317,7 +317,7 @@ impl Record {
             }
         }
         text.push('.');
-        if self.rows.iter().any(|row| matches!(row.method.plain(), Method::Spectral(_))) {
+        if self.rows.iter().any(|row| row.method.is_spectral()) {
             text += " Kernel spectral with k inf solves every tile exactly; a tile that covers the grid makes \
                      it a direct solver.";
         }

@@ -59,7 +59,7 @@ impl RunArchive {
     /// Lets cycles be replayed elsewhere from now on. In the sine basis devices round differently, so such a
     /// run is replayed where it began.
     pub(in crate::run) fn set_place(&self, place: &Place) {
-        if !matches!(self.plan.method.plain(), Method::Spectral(_)) {
+        if !self.plan.method.is_spectral() {
             *self.place.lock().unwrap_or_else(PoisonError::into_inner) = place.clone();
         }
     }

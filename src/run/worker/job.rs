@@ -13,11 +13,10 @@ use crate::run::observe::{
     Experiment, FieldKind, FieldStatistics, FrequencyRequest, Observation, ObservationRequest,
 };
 use crate::run::plan::Plan;
-use crate::run::record::RunTimes;
-use crate::run::record::{Snapshot, SnapshotRequest};
+use crate::run::record::{RunTimes, Snapshot, SnapshotRequest};
 use crate::run::runner::Outcome;
 use crate::run::spec::Backend;
-use crate::solver::{Acceleration, Method, SolverError};
+use crate::solver::{Acceleration, SolverError};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -223,7 +222,7 @@ impl Job {
             && !self.has_tried_gpu
             && self.plan.spec.method.backend == Backend::Auto
             && self.plan.backend() == Backend::Cpu
-            && !matches!(self.plan.method.plain(), Method::Spectral(_))
+            && !self.plan.method.is_spectral()
             && !self.is_over()
             && !self.is_going_back()
     }

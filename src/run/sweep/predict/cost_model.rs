@@ -60,11 +60,6 @@ pub(in crate::run::sweep) fn concurrent_tiles(
     (waves > 0.0).then(|| (tiling.count() * systems) as f64 / waves)
 }
 
-/// Whether a plan's subiterations are made in the sine basis.
-pub(in crate::run::sweep) fn is_spectral(plan: &Plan) -> bool {
-    matches!(plan.method.plain(), Method::Spectral(_))
-}
-
 impl CostModel {
     /// Fits the constants of a tile size and a kernel to measurements.
     pub fn fit(
@@ -80,7 +75,8 @@ impl CostModel {
 
     /// Predicted seconds per cycle; `None` if the tile size and the kernel were not probed.
     pub fn seconds(&self, tile: PerAxis, kernel: Kernel, plan: &Plan) -> Option<f64> {
-        let Fitted { constants, concurrent } = self.0.get(&(tile, kernel, is_spectral(plan)))?;
+        let Fitted { constants, concurrent } =
+            self.0.get(&(tile, kernel, plan.method.is_spectral()))?;
         let work = work(plan, *concurrent);
         Some(work.iter().zip(constants).map(|(work, constant)| work * constant).sum())
     }

@@ -6,7 +6,7 @@ mod cost_prediction;
 mod cycle_predictor;
 mod effective_sweeps;
 
-pub(super) use cost_model::{CostModel, concurrent_tiles, is_spectral, work};
+pub(super) use cost_model::{CostModel, concurrent_tiles, work};
 pub use cost_model::{Pyramid, pyramid_seconds};
 pub use cost_prediction::{CostPrediction, by_predicted_cost};
 pub use cycle_predictor::CyclePrediction;

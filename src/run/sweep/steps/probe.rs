@@ -4,7 +4,7 @@ use crate::run::plan::Plan;
 use crate::run::sweep::measure::{PROBE_BUDGET, Timed, Timing};
 use crate::run::sweep::outline::SweepOutline;
 use crate::run::sweep::per_axis::PerAxis;
-use crate::run::sweep::predict::{concurrent_tiles, is_spectral, work};
+use crate::run::sweep::predict::{concurrent_tiles, work};
 use crate::run::sweep::spec::{Setting, SweepSpec};
 use crate::run::sweep::sweep::{MeasureError, Sweep, of_this_setting};
 use crate::solver::Kernel;
@@ -65,7 +65,7 @@ impl Probe {
     fn fit(&mut self, sweep: &mut Sweep, tile: PerAxis, kernel: Kernel) {
         let timed = std::mem::take(&mut self.timed);
         let (spectral, sweeps): (Vec<_>, Vec<_>) =
-            timed.into_iter().partition(|(plan, _)| is_spectral(plan));
+            timed.into_iter().partition(|(plan, _)| plan.method.is_spectral());
         for timed in [sweeps, spectral] {
             let Some((plan, first)) = timed.first() else { continue };
             let concurrent = concurrent_tiles(plan, first.footprint);
@@ -73,7 +73,7 @@ impl Probe {
                 (work(plan, concurrent), timed.time.median / timed.slowdown)
             };
             let probes: Vec<_> = timed.iter().map(probe).collect();
-            sweep.model.fit(tile, kernel, is_spectral(plan), concurrent, &probes);
+            sweep.model.fit(tile, kernel, plan.method.is_spectral(), concurrent, &probes);
         }
     }
 }

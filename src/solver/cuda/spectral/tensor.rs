@@ -56,14 +56,14 @@ pub(super) struct Square {
 }
 
 const SQUARES: [Square; 8] = [
-    Square::of_f64(32, "side_32", [1, 4], true),
-    Square::of_f64(48, "side_48", [1, 3], true),
-    Square::of_f64(64, "side_64", [1, 2], true),
-    Square::of_f64(128, "side_128", [2, 1], false),
-    Square::of_f32(32, "side_32", [1, 6], true),
-    Square::of_f32(64, "side_64", [1, 4], true),
-    Square::of_f32(96, "side_96", [1, 2], true),
-    Square::of_f32(128, "side_128", [2, 2], false),
+    Square::of(Precision::F64, 32, "side_32", [1, 4], true),
+    Square::of(Precision::F64, 48, "side_48", [1, 3], true),
+    Square::of(Precision::F64, 64, "side_64", [1, 2], true),
+    Square::of(Precision::F64, 128, "side_128", [2, 1], false),
+    Square::of(Precision::F32, 32, "side_32", [1, 6], true),
+    Square::of(Precision::F32, 64, "side_64", [1, 4], true),
+    Square::of(Precision::F32, 96, "side_96", [1, 2], true),
+    Square::of(Precision::F32, 128, "side_128", [2, 2], false),
 ];
 
 /// How `spectral_tensor_3d.cu` works on cubic tiles.
@@ -277,22 +277,14 @@ fn matrix_in_parts(blocks: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<f6
 }
 
 impl Square {
-    const fn of_f64(
+    const fn of(
+        precision: Precision,
         side: usize,
         function: &'static str,
         [warps, groups]: [usize; 2],
         keeps_factors: bool,
     ) -> Self {
-        Self { precision: Precision::F64, side, function, warps, groups, keeps_factors }
-    }
-
-    const fn of_f32(
-        side: usize,
-        function: &'static str,
-        [warps, groups]: [usize; 2],
-        keeps_factors: bool,
-    ) -> Self {
-        Self { precision: Precision::F32, side, function, warps, groups, keeps_factors }
+        Self { precision, side, function, warps, groups, keeps_factors }
     }
 
     fn tables(self, spectral: &Spectral) -> Vec<f64> {
