@@ -8,16 +8,15 @@ use crossbeam_channel::{Receiver, TryRecvError, bounded};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The shortest time from one transform to the next: with a report every sixtieth of a second, thirty pictures a second,
-/// which look live.
-const EVERY: Duration = Duration::from_millis(25);
+/// The shortest time from one transform to the next: about a frame of a screen.
+const EVERY: Duration = Duration::from_millis(15);
 
 /// Transforms take at most this share of the time.
 const SHARE: f64 = 0.4;
 
-/// On a grid of at most this many points, the first transform of a field is waited for, where something can wait: while
-/// a setting is dragged, every run would begin without frequencies.
-const WAITED_FOR: usize = 1 << 18;
+/// On a grid of at most this many points a transform takes milliseconds. The first one of a field is waited for, where
+/// something can wait: while a setting is dragged, every run would begin without frequencies.
+const SMALL: usize = 1 << 18;
 
 /// The frequencies of an iterate, or `None` where they cannot be found, and the time that it took.
 type Timed = (Option<Frequencies>, Duration);
@@ -66,7 +65,7 @@ impl FrequencySearch {
         }
         let is_known =
             |found: &Option<(Wanted, _)>| found.as_ref().is_some_and(|(of, _)| *of == wanted);
-        if !is_known(&self.found) && experiment.run().plan().problem.shape.points() <= WAITED_FOR {
+        if !is_known(&self.found) && is_small(experiment) {
             self.take_over(receive);
         }
         Ok(self.found.as_ref().filter(|(of, _)| *of == wanted).map(|(_, found)| Arc::clone(found)))
@@ -77,11 +76,12 @@ impl FrequencySearch {
         self.last = Some((wanted, cycle, Instant::now()));
         let (field, request) = wanted;
         let Some(work) = experiment.frequency_task(field, request)? else { return Ok(()) };
+        let is_small = is_small(experiment);
         let (send, answer) = bounded(1);
         // Nobody waits for those of a run that was left.
         let find = move || {
             let begin = Instant::now();
-            let found = work();
+            let found = if is_small { on_one_thread(work) } else { work() };
             _ = send.send((found, begin.elapsed()));
         };
         // Without a thread they stay as they were.
@@ -121,5 +121,18 @@ impl FrequencySearch {
             of != wanted || begin.elapsed() >= EVERY.max(self.took.div_f64(SHARE))
         });
         self.answer.is_none() && is_rested && self.is_outdated(experiment, wanted)
+    }
+}
+
+fn is_small(experiment: &Experiment) -> bool {
+    experiment.run().plan().problem.shape.points() <= SMALL
+}
+
+/// Does work on a single thread. Divided among all cores, which the solver keeps busy, it would wait for each of them at
+/// every step.
+fn on_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
     }
 }

@@ -5,7 +5,7 @@ use crate::clock::Instant;
 use std::time::Duration;
 
 /// What observations may take, as fractions of the time.
-struct Shares {
+pub(super) struct Shares {
     /// One of the map.
     map: f64,
     /// One with statistics of the field, too.
@@ -17,6 +17,10 @@ struct Shares {
 /// On the CPU an observation takes as long as one or two sweeps, during which no cycle is made. Reports come
 /// a little faster than a screen shows them.
 const ON_CPU: Shares = Shares { map: 0.018, statistics: 0.009, every: Duration::from_millis(12) };
+
+/// With frequencies, which take far more than the map beside the run and begin with an observation: thirty pictures a
+/// second of them look live.
+const ON_CPU_WITH_FREQUENCIES: Shares = Shares { map: 0.03, ..ON_CPU };
 
 /// A GPU makes cycles meanwhile: of its own time it gives little to an observation of the map, but all of it
 /// to one with statistics. As no report can come before a batch is made, they come twice as fast as a screen
@@ -34,19 +38,14 @@ pub(super) struct Pacing {
 
 impl Pacing {
     /// Whether the next observation is due.
-    pub fn is_due(&self, busy: bool, on_gpu: bool) -> bool {
-        let shares = Shares::of(on_gpu);
+    pub fn is_due(&self, busy: bool, shares: &Shares) -> bool {
         let rest = if busy { self.map_took.div_f64(shares.map) } else { Duration::ZERO };
         has_passed(self.last, rest.max(shares.every))
     }
 
     /// Whether one with statistics is due.
-    pub fn is_statistics_due(&self, busy: bool, on_gpu: bool) -> bool {
-        !busy
-            || has_passed(
-                self.last_statistics,
-                self.statistics_took.div_f64(Shares::of(on_gpu).statistics),
-            )
+    pub fn is_statistics_due(&self, busy: bool, shares: &Shares) -> bool {
+        !busy || has_passed(self.last_statistics, self.statistics_took.div_f64(shares.statistics))
     }
 
     /// Notes an observation that began at `begin` and is done.
@@ -62,8 +61,13 @@ impl Pacing {
 }
 
 impl Shares {
-    fn of(on_gpu: bool) -> &'static Self {
-        if on_gpu { &ON_GPU } else { &ON_CPU }
+    /// Those of a run.
+    pub fn of(on_gpu: bool, with_frequencies: bool) -> &'static Self {
+        match (on_gpu, with_frequencies) {
+            (true, _) => &ON_GPU,
+            (false, true) => &ON_CPU_WITH_FREQUENCIES,
+            (false, false) => &ON_CPU,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::exact::Exact;
 use super::job::Job;
 use super::measuring::Measuring;
 use super::messages::{Answer, RequestError, WorkerRequest};
-use super::pacing::Pacing;
+use super::pacing::{Pacing, Shares};
 use super::parked::ParkedRuns;
 use super::radius::Radius;
 use crate::clock::Instant;
@@ -316,13 +316,14 @@ impl WorkLoop {
         if job.is_withheld(self.longest_catch_up) {
             return;
         }
-        let (busy, on_gpu) = (job.has_work(), job.is_on_gpu());
+        let with_frequencies = job.request.observation.frequencies.is_some();
+        let (busy, shares) = (job.has_work(), Shares::of(job.is_on_gpu(), with_frequencies));
         // The first report of a run does not wait.
-        if !job.has_news || (job.is_reported && !self.pacing.is_due(busy, on_gpu)) {
+        if !job.has_news || (job.is_reported && !self.pacing.is_due(busy, shares)) {
             return;
         }
         let with_statistics = job.needs_statistics()
-            || (job.request.observation.statistics && self.pacing.is_statistics_due(busy, on_gpu));
+            || (job.request.observation.statistics && self.pacing.is_statistics_due(busy, shares));
         let begin = Instant::now();
         let report = job.report(with_statistics, self.exact.state(), &mut self.answered);
         (job.has_news, job.is_reported) = (job.next_snapshot(&self.answered).is_some(), true);
