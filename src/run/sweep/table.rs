@@ -171,13 +171,17 @@ fn open(path: &Path) -> Result<(File, Vec<u8>), SweepTableError> {
 fn lock_holder(file: &File) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
     let inode = format!(":{}", file.metadata().ok()?.ino());
-    let locks = std::fs::read_to_string("/proc/locks").ok()?;
-    // 1: FLOCK  ADVISORY  WRITE 4711 08:02:131072 0 EOF
-    let fields = locks.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let mut holders = fields.filter(|fields| {
-        fields.get(1) == Some(&"FLOCK") && fields.get(5).is_some_and(|it| it.ends_with(&inode))
-    });
-    holders.next()?.get(4)?.parse().ok()
+    let listed = || -> Option<u32> {
+        let locks = std::fs::read_to_string("/proc/locks").ok()?;
+        // 1: FLOCK  ADVISORY  WRITE 4711 08:02:131072 0 EOF
+        let fields = locks.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let mut holders = fields.filter(|fields| {
+            fields.get(1) == Some(&"FLOCK") && fields.get(5).is_some_and(|it| it.ends_with(&inode))
+        });
+        holders.next()?.get(4)?.parse().ok()
+    };
+    // The list is read in parts: it may change between them, and lack a lock that is held.
+    (0..5).find_map(|_| listed())
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -1,10 +1,11 @@
 //! Jacobi's iteration: one sweep over the whole grid, in bands of rows.
 
 use super::Pass;
-use super::level::{Level, Task};
+use super::level::Task;
 use super::norms::{NormAccumulator, PartialNorms};
 use super::observe::bands;
-use super::update::{Block, Rows, Sweep, Update, WithUpdate, with_damped_update};
+use super::sweeps::{Sweeps, with_sweeps};
+use super::update::{Block, Rows};
 use crate::grid::Real;
 use crate::problem::System;
 use crate::solver::devices::BAND;
@@ -16,25 +17,26 @@ const PIECE: usize = 512;
 pub(super) fn cycle<R: Real>(pass: Pass<'_, R>) -> Vec<PartialNorms> {
     let Pass { system, omega, from, exact, to, measure, level, team } = pass;
     let shape = system.shape();
-    let mut works = Vec::with_capacity(shape.rows().div_ceil(BAND));
-    let (mut rest, mut passed) = (to, 0);
-    for rows in shape.by_plane(0..shape.rows()).flat_map(|rows| bands(rows, BAND)) {
-        let (start, length) = (shape.row_start(rows.start), rows.len() * shape.stride());
-        let (to, tail) = rest[start - passed..].split_at_mut(length);
-        (rest, passed) = (tail, start + length);
-        works.push(Band { system, omega, from, exact, measure, level, first_row: rows.start, to });
-    }
-    team.map(works, shape.points(), || (), |(), band| level.run(band))
+    with_sweeps(system, omega, level, |sweeps| {
+        let mut works = Vec::with_capacity(shape.rows().div_ceil(BAND));
+        let (mut rest, mut passed) = (to, 0);
+        for rows in shape.by_plane(0..shape.rows()).flat_map(|rows| bands(rows, BAND)) {
+            let (start, length) = (shape.row_start(rows.start), rows.len() * shape.stride());
+            let (to, tail) = rest[start - passed..].split_at_mut(length);
+            (rest, passed) = (tail, start + length);
+            works.push(Band { system, sweeps, from, exact, measure, first_row: rows.start, to });
+        }
+        team.map(works, shape.points(), || (), |(), band| level.run(band))
+    })
 }
 
 /// One band of rows of an xy-plane.
 struct Band<'a, R> {
     system: &'a System<R>,
-    omega: R,
+    sweeps: &'a dyn Sweeps<R>,
     from: &'a [R],
     exact: Option<&'a [f64]>,
     measure: bool,
-    level: Level,
     first_row: usize,
     /// The stored rows of the band, the boundary values at their ends included.
     to: &'a mut [R],
@@ -44,14 +46,6 @@ impl<R: Real> Task for Band<'_, R> {
     type Output = PartialNorms;
     #[inline(always)]
     fn run(self) -> PartialNorms {
-        with_damped_update(self.system, self.omega, self)
-    }
-}
-
-impl<R: Real> WithUpdate<R> for Band<'_, R> {
-    type Output = PartialNorms;
-    #[inline(always)]
-    fn with<U: Update<R>>(self, update: U) -> PartialNorms {
         let Self { system, from, exact, first_row, to, .. } = self;
         let shape = system.shape();
         let (stride, nx) = (shape.stride(), shape.nx());
@@ -78,7 +72,7 @@ impl<R: Real> WithUpdate<R> for Band<'_, R> {
                     height,
                 };
                 let out = &mut to[row * stride + 1 + columns.start..];
-                self.level.run(Sweep { update, block, out });
+                self.sweeps.sweep(&block, out);
             }
             if self.measure {
                 let (mut change, mut error) =

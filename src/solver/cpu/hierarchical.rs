@@ -6,8 +6,8 @@ use super::Pass;
 use super::level::Task;
 use super::norms::PartialNorms;
 use super::patch::{Local, Measured, Patch, Piece, Scratch};
+use super::sweeps::with_sweeps;
 use super::tiles::{POINTS_IN_1D, extent_of, place, place_1d};
-use super::update::{Update, WithUpdate, with_damped_update};
 use crate::grid::{Real, Shape, Tiling};
 use std::ops::Range;
 
@@ -76,10 +76,23 @@ impl Hierarchical {
             works[*task].1.push(Piece { first: stored.start, values });
         }
         let updates = system.shape().points() * local.sweeps();
-        team.map(works, updates, Scratch::default, |scratch, (tiles, to)| {
-            let measured = Measured::default();
-            let patch = Patch { system, local, from, exact, measure, level, to, scratch, measured };
-            level.run(Work { tiling: &self.tiling, tiles, omega, patch })
+        with_sweeps(system, omega, level, |sweeps| {
+            team.map(works, updates, Scratch::default, |scratch, (tiles, to)| {
+                let measured = Measured::default();
+                let patch = Patch {
+                    system,
+                    sweeps,
+                    local,
+                    from,
+                    exact,
+                    measure,
+                    level,
+                    to,
+                    scratch,
+                    measured,
+                };
+                level.run(Work { tiling: &self.tiling, tiles, patch })
+            })
         })
     }
 }
@@ -88,7 +101,6 @@ impl Hierarchical {
 struct Work<'a, R> {
     tiling: &'a Tiling,
     tiles: Range<usize>,
-    omega: R,
     patch: Patch<'a, R>,
 }
 
@@ -96,30 +108,22 @@ impl<R: Real> Task for Work<'_, R> {
     type Output = PartialNorms;
     #[inline(always)]
     fn run(self) -> PartialNorms {
-        with_damped_update(self.patch.system, self.omega, self)
-    }
-}
-
-impl<R: Real> WithUpdate<R> for Work<'_, R> {
-    type Output = PartialNorms;
-    #[inline(always)]
-    fn with<U: Update<R>>(self, update: U) -> PartialNorms {
-        let Self { tiling, tiles, mut patch, .. } = self;
+        let Self { tiling, tiles, mut patch } = self;
         let shape = *patch.system.shape();
         let mut places = Vec::new();
-        if U::DIM == 1 {
+        if shape.dim() == 1 {
             // All tiles of the task make one patch, of which each is a row.
             places.extend(tiles.map(|tile| place_1d(&shape, tiling, tile)));
-            let extent = extent_of(tiling, U::DIM, places.len());
-            patch.cycle(update, &extent, &places, None);
+            let extent = extent_of(tiling, shape.dim(), places.len());
+            patch.cycle(&extent, &places, None);
             return patch.measured.norms();
         }
-        let extent = extent_of(tiling, U::DIM, 1);
+        let extent = extent_of(tiling, shape.dim(), 1);
         for tile in tiles.clone() {
             place(&shape, tiling, tile, &mut places);
             let start = |tile| tiling.computed(tile)[0].start;
             let next = (tile + 1 < tiles.end).then(|| start(tile + 1) - start(tile));
-            patch.cycle(update, &extent, &places, next);
+            patch.cycle(&extent, &places, next);
         }
         patch.measured.norms()
     }

@@ -14,6 +14,7 @@ mod observe;
 mod patch;
 mod spectral;
 mod stream;
+mod sweeps;
 mod team;
 mod thin_out;
 mod tiles;

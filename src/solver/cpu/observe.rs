@@ -3,7 +3,8 @@
 use super::level::Task;
 use super::matrix::Residual;
 use super::norms::{NormAccumulator, Partial, residual_norms};
-use super::update::{self, Block, Sweep, Update, WithUpdate, with_update};
+use super::sweeps::{Sweeps, with_sweeps};
+use super::update::{self, Block};
 use super::{CpuSolver, Divided};
 use crate::grid::{Field, Real, Slice};
 use crate::problem::{Source, System};
@@ -46,6 +47,7 @@ pub(super) fn bands(range: Range<usize>, size: usize) -> impl Iterator<Item = Ra
 struct SweepChange<'a, R> {
     solver: &'a CpuSolver<R>,
     system: &'a System<R>,
+    sweeps: &'a dyn Sweeps<R>,
     rows: Range<usize>,
     columns: Range<usize>,
     updated: &'a mut [R],
@@ -56,15 +58,7 @@ impl<R: Real> Task for SweepChange<'_, R> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        with_update(self.system, self);
-    }
-}
-
-impl<R: Real> WithUpdate<R> for SweepChange<'_, R> {
-    type Output = ();
-    #[inline(always)]
-    fn with<U: Update<R>>(self, update: U) {
-        let Self { solver, system, rows, columns, updated, out } = self;
+        let Self { solver, system, sweeps, rows, columns, updated, out } = self;
         let shape = solver.problem.shape;
         let (stride, width) = (shape.stride(), columns.len());
         let first = |row: usize| shape.row_start(row) + 1 + columns.start;
@@ -86,7 +80,7 @@ impl<R: Real> WithUpdate<R> for SweepChange<'_, R> {
                 height: part.len(),
             };
             let out = &mut updated[(part.start - rows.start) * stride..];
-            solver.level.run(Sweep { update, block, out });
+            sweeps.sweep(&block, out);
         }
         let updated = updated.chunks(stride).zip(rows.clone());
         for ((new, row), out) in updated.zip(out.chunks_exact_mut(width)) {
@@ -130,7 +124,17 @@ impl<R: Real> Rows<R> {
                 Divided::Grid(system) => {
                     self.updated.resize(TOGETHER * of.problem.shape.stride(), R::default());
                     let updated = &mut self.updated[..];
-                    of.level.run(SweepChange { solver: of, system, rows, columns, updated, out });
+                    with_sweeps(system, R::from_f64(1.0), of.level, |sweeps| {
+                        of.level.run(SweepChange {
+                            solver: of,
+                            system,
+                            sweeps,
+                            rows,
+                            columns,
+                            updated,
+                            out,
+                        });
+                    });
                 }
                 Divided::Matrix(system) => {
                     let x = of.current.interior(0);

@@ -7,7 +7,8 @@
 use super::level::{Level, Task};
 use super::norms::{Lanes, Largest, NormAccumulator, PartialNorms};
 use super::spectral::Tables;
-use super::update::{Block, MeasuredSweep, Rows, STRIPE, Sweep, Update, copy};
+use super::sweeps::Sweeps;
+use super::update::{Block, Rows, STRIPE, copy};
 use crate::grid::Real;
 use crate::problem::System;
 use std::ops::{Deref, DerefMut, Range};
@@ -184,6 +185,7 @@ pub(super) struct Piece<'a, R> {
 /// What one thread needs to take patches through a cycle.
 pub(super) struct Patch<'a, R> {
     pub system: &'a System<R>,
+    pub sweeps: &'a dyn Sweeps<R>,
     pub local: Local<'a, R>,
     pub from: &'a [R],
     pub exact: Option<&'a [f64]>,
@@ -219,24 +221,18 @@ impl<R: Real> Patch<'_, R> {
     /// Makes one cycle of the patch whose rows lie at `places`. `next` is how many columns on the
     /// patch after it lies, if that has the same rows.
     #[inline(always)]
-    pub fn cycle<U: Update<R>>(
-        &mut self,
-        update: U,
-        extent: &Extent,
-        places: &[PatchRow],
-        next: Option<usize>,
-    ) {
+    pub fn cycle(&mut self, extent: &Extent, places: &[PatchRow], next: Option<usize>) {
         self.load(extent, places);
         if self.measure {
-            self.sweep_and_measure(update, extent, places);
+            self.sweep_and_measure(extent, places);
         } else {
-            self.scratch.sweep(self.level, update, extent);
+            self.scratch.sweep(self.sweeps, extent);
         }
         match self.local {
             Local::Sweeps(k) => {
                 for sweep in 1..k {
                     self.prefetch(extent, places, next, (sweep, k));
-                    self.scratch.sweep(self.level, update, extent);
+                    self.scratch.sweep(self.sweeps, extent);
                 }
             }
             Local::Spectral(tables) => {
@@ -257,34 +253,28 @@ impl<R: Real> Patch<'_, R> {
     /// Makes one cycle of the patch whose rows lie at `places`, each sweep of which updates `warp` points at a
     /// time, in place; norms do not come with it.
     #[inline(always)]
-    pub fn cycle_in_place<U: Update<R>>(
-        &mut self,
-        update: U,
-        extent: &Extent,
-        places: &[PatchRow],
-        warp: usize,
-    ) {
+    pub fn cycle_in_place(&mut self, extent: &Extent, places: &[PatchRow], warp: usize) {
         self.load(extent, places);
         for _ in 0..self.local.sweeps() {
-            self.scratch.sweep_in_place(self.level, update, extent, warp);
+            self.scratch.sweep_in_place(self.sweeps, extent, warp);
         }
         self.store(extent, places);
     }
 
     /// The first sweep, and what it changed of the points that the patch owns.
     #[inline(always)]
-    fn sweep_and_measure<U: Update<R>>(&mut self, update: U, extent: &Extent, places: &[PatchRow]) {
-        let Self { scratch, measured, level, .. } = self;
+    fn sweep_and_measure(&mut self, extent: &Extent, places: &[PatchRow]) {
+        let Self { scratch, measured, sweeps, .. } = self;
         let mut row = 0;
         // Rows of a plane that own the same columns are swept together.
         for plane in places.chunks(extent.height) {
             for run in plane.chunk_by(|a, b| a.owned == b.owned) {
-                let sweep = scratch.rows(update, extent, row..row + run.len());
+                let (block, out) = scratch.rows(extent, row..row + run.len());
                 let owned = run[0].owned.clone();
                 if owned.is_empty() {
-                    level.run(sweep);
+                    sweeps.sweep(&block, out);
                 } else {
-                    level.run(MeasuredSweep { sweep, owned, changes: &mut measured.first_sweep });
+                    sweeps.sweep_and_measure(&block, out, owned, &mut measured.first_sweep);
                 }
                 row += run.len();
             }
@@ -467,14 +457,9 @@ impl<R: Real> Task for ErrorSquares<'_, R> {
 }
 
 impl<R: Real> Scratch<R> {
-    /// A sweep of some rows of one plane of a patch, from `here` to `there`.
+    /// Some rows of one plane of a patch in `here`, and where a sweep of them goes in `there`.
     #[inline(always)]
-    fn rows<U: Update<R>>(
-        &mut self,
-        update: U,
-        extent: &Extent,
-        rows: Range<usize>,
-    ) -> Sweep<'_, R, U> {
+    fn rows(&mut self, extent: &Extent, rows: Range<usize>) -> (Block<'_, R>, &mut [R]) {
         let first = extent.row(rows.start);
         let block = Block {
             values: &self.here,
@@ -490,19 +475,13 @@ impl<R: Real> Scratch<R> {
             width: extent.width,
             height: rows.len(),
         };
-        Sweep { update, block, out: &mut self.there[first..] }
+        (block, &mut self.there[first..])
     }
 
     /// A sweep that updates `warp` points of a tile at a time, along x first: the points after them read the new
     /// values.
     #[inline(always)]
-    fn sweep_in_place<U: Update<R>>(
-        &mut self,
-        level: Level,
-        update: U,
-        extent: &Extent,
-        warp: usize,
-    ) {
+    fn sweep_in_place(&mut self, sweeps: &dyn Sweeps<R>, extent: &Extent, warp: usize) {
         let width = extent.width;
         // In 1D each row is a tile.
         let rows = if extent.dim == 1 { 1 } else { extent.rows() };
@@ -530,7 +509,7 @@ impl<R: Real> Scratch<R> {
                         width: columns.len(),
                         height: 1,
                     };
-                    level.run(Sweep { update, block, out: &mut self.there[at..] });
+                    sweeps.sweep(&block, &mut self.there[at..]);
                 }
                 for (row, columns) in parts {
                     let at = extent.row(row) + columns.start;
@@ -548,9 +527,10 @@ impl<R: Real> Scratch<R> {
     }
 
     #[inline(always)]
-    fn sweep<U: Update<R>>(&mut self, level: Level, update: U, extent: &Extent) {
-        for first in (0..extent.rows()).step_by(extent.height) {
-            level.run(self.rows(update, extent, first..first + extent.height));
+    fn sweep(&mut self, sweeps: &dyn Sweeps<R>, extent: &Extent) {
+        for first in (0..extent.depth).map(|plane| plane * extent.height) {
+            let (block, out) = self.rows(extent, first..first + extent.height);
+            sweeps.sweep(&block, out);
         }
         self.swap();
     }

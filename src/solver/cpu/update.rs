@@ -3,7 +3,7 @@
 use super::level::Task;
 use super::norms::Lanes;
 use crate::grid::{Doubles, Doubts, Real, Value, Vector};
-use crate::problem::{RowArrays, System, Weights};
+use crate::problem::{RowArrays, System};
 use std::ops::Range;
 
 /// How the new value of a point follows from its neighbours. One type per form, so that the form and
@@ -33,14 +33,14 @@ pub(super) trait Update<R>: Copy + Sync {
 pub(super) const MOST_WEIGHTS: usize = 4;
 
 #[derive(Clone, Copy)]
-pub(super) struct Isotropic<R, const DIM: usize>(R);
+pub(super) struct Isotropic<R, const DIM: usize>(pub R);
 /// As `Isotropic`, for a system that has exact products, without fused multiply-adds.
 #[derive(Clone, Copy)]
-pub(super) struct ExactProducts<R, const DIM: usize>(R);
+pub(super) struct ExactProducts<R, const DIM: usize>(pub R);
 #[derive(Clone, Copy)]
-pub(super) struct PerAxis<R, const DIM: usize>([R; 3]);
+pub(super) struct PerAxis<R, const DIM: usize>(pub [R; 3]);
 #[derive(Clone, Copy)]
-pub(super) struct General<R, const DIM: usize>([[R; 2]; 3]);
+pub(super) struct General<R, const DIM: usize>(pub [[R; 2]; 3]);
 #[derive(Clone, Copy)]
 pub(super) struct PerPoint<const DIM: usize>;
 
@@ -163,8 +163,8 @@ impl<R: Real, const DIM: usize> Update<R> for PerPoint<DIM> {
 /// Another update, of which the fraction ω is applied.
 #[derive(Clone, Copy)]
 pub(super) struct Damped<R, U> {
-    omega: R,
-    whole: U,
+    pub omega: R,
+    pub whole: U,
 }
 
 impl<R: Real, U: Update<R>> Update<R> for Damped<R, U> {
@@ -184,77 +184,9 @@ impl<R: Real, U: Update<R>> Update<R> for Damped<R, U> {
     }
 }
 
-/// Work whose update is damped.
-struct WithDamping<R, W> {
-    omega: R,
-    work: W,
-}
-
-impl<R: Real, W: WithUpdate<R>> WithUpdate<R> for WithDamping<R, W> {
-    type Output = W::Output;
-    #[inline(always)]
-    fn with<U: Update<R>>(self, whole: U) -> W::Output {
-        self.work.with(Damped { omega: self.omega, whole })
-    }
-}
-
 /// Whether fused multiply-adds are computed in software at the plain level: they then take most of a sweep.
 const IS_SOFTWARE_PLAIN: bool =
     cfg!(any(target_arch = "wasm32", all(target_arch = "x86_64", not(target_feature = "fma"))));
-
-/// Whether that is the only level.
-const IS_SOFTWARE_ALWAYS: bool = cfg!(target_arch = "wasm32");
-
-/// Passes `work` the update of damped Jacobi. Without damping it is that of [`with_update`], which is
-/// compiled apart, so that it costs nothing.
-#[inline(always)]
-pub(super) fn with_damped_update<R: Real, W: WithUpdate<R>>(
-    system: &System<R>,
-    omega: R,
-    work: W,
-) -> W::Output {
-    if omega == R::from_f64(1.0) {
-        with_update(system, work)
-    } else {
-        with_update(system, WithDamping { omega, work })
-    }
-}
-
-/// Work that is compiled once per form of the update.
-pub(super) trait WithUpdate<R> {
-    type Output;
-    fn with<U: Update<R>>(self, update: U) -> Self::Output;
-}
-
-/// Passes `work` the update that the weights of a system stand for.
-#[inline(always)]
-pub(super) fn with_update<R: Real, W: WithUpdate<R>>(system: &System<R>, work: W) -> W::Output {
-    let dim = system.shape().dim();
-    if IS_SOFTWARE_ALWAYS
-        && system.has_exact_products
-        && let Weights::Isotropic(w) = system.weights
-    {
-        return match dim {
-            1 => work.with(ExactProducts::<R, 1>(w)),
-            2 => work.with(ExactProducts::<R, 2>(w)),
-            _ => work.with(ExactProducts::<R, 3>(w)),
-        };
-    }
-    match (system.weights, dim) {
-        (Weights::Isotropic(w), 1) => work.with(Isotropic::<R, 1>(w)),
-        (Weights::Isotropic(w), 2) => work.with(Isotropic::<R, 2>(w)),
-        (Weights::Isotropic(w), _) => work.with(Isotropic::<R, 3>(w)),
-        // In 1D there is no such form: weights that are equal along the only axis are isotropic.
-        (Weights::PerAxis(w), 1 | 2) => work.with(PerAxis::<R, 2>(w)),
-        (Weights::PerAxis(w), _) => work.with(PerAxis::<R, 3>(w)),
-        (Weights::General(w), 1) => work.with(General::<R, 1>(w)),
-        (Weights::General(w), 2) => work.with(General::<R, 2>(w)),
-        (Weights::General(w), _) => work.with(General::<R, 3>(w)),
-        (Weights::PerPoint, 1) => work.with(PerPoint::<1>),
-        // There are none in 3D.
-        (Weights::PerPoint, _) => work.with(PerPoint::<2>),
-    }
-}
 
 /// The arrays of matrix rows ([`RowArrays`]), from some point on; empty where the rows are constants.
 #[derive(Clone, Copy)]
@@ -319,7 +251,7 @@ const NARROW_STRIPE: usize = 8;
 /// Updates a block into `out`, which begins at its first point.
 pub(super) struct Sweep<'a, R, U> {
     pub update: U,
-    pub block: Block<'a, R>,
+    pub block: &'a Block<'a, R>,
     pub out: &'a mut [R],
 }
 
@@ -410,13 +342,13 @@ fn stripes<const WIDTH: usize>(width: usize) -> impl Iterator<Item = usize> {
 #[inline(always)]
 fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
     update: U,
-    block: Block<'_, R>,
+    block: &Block<'_, R>,
     column: usize,
     out: &mut [R],
     counted: [bool; WIDTH],
     changes: &mut Lanes<STRIPE>,
 ) {
-    let Block { values, first, stride, plane, g, g_stride, rows, height, .. } = block;
+    let Block { values, first, stride, plane, g, g_stride, rows, height, .. } = *block;
     let mut measured = changes.first::<WIDTH>();
     // Bits rather than factors of 0 and 1, for 0 · ∞ is NaN.
     let masks = counted.map(|is_counted| if is_counted { u64::MAX } else { 0 });
@@ -477,13 +409,13 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
 #[inline(always)]
 fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
     update: U,
-    block: Block<'_, R>,
+    block: &Block<'_, R>,
     column: usize,
     out: &mut [R],
     counted: [bool; WIDTH],
     changes: &mut Lanes<STRIPE>,
 ) {
-    let Block { values, first, stride, plane, g, g_stride, rows, height, .. } = block;
+    let Block { values, first, stride, plane, g, g_stride, rows, height, .. } = *block;
     let masks = counted.map(|is_counted| f64::from_bits(if is_counted { u64::MAX } else { 0 }));
     let mut measured = changes.first::<WIDTH>();
     for row in 0..height {
@@ -551,10 +483,10 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
                 g: &block.g[row * g_stride..],
                 rows,
                 height: 1,
-                ..block
+                ..*block
             };
             let out = &mut out[row * stride..];
-            sweep_stripe::<R, U, WIDTH, MEASURE>(update, block, column, out, counted, changes);
+            sweep_stripe::<R, U, WIDTH, MEASURE>(update, &block, column, out, counted, changes);
             measured = changes.first();
         }
     }

@@ -4,9 +4,9 @@
 
 use super::level::{Level, Task};
 use super::patch::{Local, Measured, Patch, PatchRow, Piece, Scratch};
+use super::sweeps::{Sweeps, with_sweeps};
 use super::team::Team;
 use super::tiles::{POINTS_IN_1D, extent_of, place, place_1d};
-use super::update::{Update, WithUpdate, with_damped_update};
 use crate::grid::{Real, Tiling};
 use crate::problem::System;
 use crate::solver::Schedule;
@@ -56,8 +56,20 @@ impl Waves {
             let updates = all.len() * points(tiling) * k;
             let state = &*to;
             let works = all.chunks(together).collect();
-            let owned = team.map(works, updates, Scratch::default, |scratch, tiles| {
-                level.run(Work { tiling, tiles, k, warp, omega, system, state, level, scratch })
+            let owned = with_sweeps(system, omega, level, |sweeps| {
+                team.map(works, updates, Scratch::default, |scratch, tiles| {
+                    level.run(Work {
+                        tiling,
+                        tiles,
+                        k,
+                        warp,
+                        system,
+                        sweeps,
+                        state,
+                        level,
+                        scratch,
+                    })
+                })
             });
             for Owned { places, values } in owned {
                 let mut rest = &values[..];
@@ -89,8 +101,8 @@ struct Work<'a, R> {
     tiles: &'a [usize],
     k: usize,
     warp: Option<NonZeroUsize>,
-    omega: R,
     system: &'a System<R>,
+    sweeps: &'a dyn Sweeps<R>,
     state: &'a [R],
     level: Level,
     scratch: &'a mut Scratch<R>,
@@ -100,23 +112,15 @@ impl<R: Real> Task for Work<'_, R> {
     type Output = Owned<R>;
     #[inline(always)]
     fn run(self) -> Owned<R> {
-        with_damped_update(self.system, self.omega, self)
-    }
-}
-
-impl<R: Real> WithUpdate<R> for Work<'_, R> {
-    type Output = Owned<R>;
-    #[inline(always)]
-    fn with<U: Update<R>>(self, update: U) -> Owned<R> {
-        let Self { tiling, tiles, k, warp, system, state, level, scratch, .. } = self;
+        let Self { tiling, tiles, k, warp, system, sweeps, state, level, scratch } = self;
         let shape = system.shape();
         let mut places = Vec::new();
-        if U::DIM == 1 {
+        if shape.dim() == 1 {
             places.extend(tiles.iter().map(|tile| place_1d(shape, tiling, *tile)));
         } else {
             place(shape, tiling, tiles[0], &mut places);
         }
-        let extent = extent_of(tiling, U::DIM, places.len());
+        let extent = extent_of(tiling, shape.dim(), places.len());
         let mut values = vec![R::default(); places.iter().map(|place| place.owned.len()).sum()];
         {
             // Every owned row is a piece.
@@ -129,11 +133,21 @@ impl<R: Real> WithUpdate<R> for Work<'_, R> {
             }
             let (local, exact, measure) = (Local::Sweeps(k), None, false);
             let measured = Measured::default();
-            let mut patch =
-                Patch { system, local, from: state, exact, measure, level, to, scratch, measured };
+            let mut patch = Patch {
+                system,
+                sweeps,
+                local,
+                from: state,
+                exact,
+                measure,
+                level,
+                to,
+                scratch,
+                measured,
+            };
             match warp {
-                None => patch.cycle(update, &extent, &places, None),
-                Some(warp) => patch.cycle_in_place(update, &extent, &places, warp.get()),
+                None => patch.cycle(&extent, &places, None),
+                Some(warp) => patch.cycle_in_place(&extent, &places, warp.get()),
             }
         }
         Owned { places, values }

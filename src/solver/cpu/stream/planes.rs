@@ -5,9 +5,10 @@
 
 use crate::grid::Real;
 use crate::problem::System;
-use crate::solver::cpu::level::{Level, Task};
+use crate::solver::cpu::level::Level;
+use crate::solver::cpu::sweeps::with_sweeps;
 use crate::solver::cpu::team::Team;
-use crate::solver::cpu::update::{Block, Rows, Sweep, Update, WithUpdate, with_update};
+use crate::solver::cpu::update::{Block, Rows};
 use crate::solver::streaming::{Planes, Traffic};
 use std::ops::Range;
 
@@ -94,7 +95,7 @@ impl<R: Real> PlaneWork<'_, R> {
                 width,
                 height,
             };
-            parts.push(PlanePart { system: self.system, level: self.level, block, out });
+            parts.push((block, out));
         };
         match shape.dim() {
             1 => {
@@ -121,7 +122,9 @@ impl<R: Real> PlaneWork<'_, R> {
                 }
             }
         }
-        self.team.map(parts, points, || (), |(), part| part.level.run(part));
+        with_sweeps(self.system, R::from_f64(1.0), self.level, |sweeps| {
+            self.team.map(parts, points, || (), |(), (block, out)| sweeps.sweep(&block, out));
+        });
         self.traffic.updates += points as u64;
     }
 
@@ -152,29 +155,4 @@ fn copy<R: Real>(team: &Team, from: &[R], to: &mut [R]) {
     let values = from.len();
     let parts: Vec<_> = to.chunks_mut(COPIED).zip(from.chunks(COPIED)).collect();
     team.map(parts, values, || (), |(), (to, from)| to.copy_from_slice(from));
-}
-
-/// Points that one task updates.
-struct PlanePart<'a, R> {
-    system: &'a System<R>,
-    level: Level,
-    block: Block<'a, R>,
-    out: &'a mut [R],
-}
-
-impl<R: Real> Task for PlanePart<'_, R> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        with_update(self.system, self);
-    }
-}
-
-impl<R: Real> WithUpdate<R> for PlanePart<'_, R> {
-    type Output = ();
-    #[inline(always)]
-    fn with<U: Update<R>>(self, update: U) {
-        let Self { level, block, out, .. } = self;
-        level.run(Sweep { update, block, out });
-    }
 }
