@@ -131,7 +131,10 @@ fn is_small(experiment: &Experiment) -> bool {
 /// Does work on a single thread. Divided among all cores, which the solver keeps busy, it would wait for each of them at
 /// every step.
 fn on_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
+    let thread = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .thread_name(|_| "tilescope-transform".to_owned());
+    match thread.build() {
         Ok(pool) => pool.install(work),
         Err(_) => work(),
     }

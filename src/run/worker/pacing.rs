@@ -18,8 +18,8 @@ pub(super) struct Shares {
 /// a little faster than a screen shows them.
 const ON_CPU: Shares = Shares { map: 0.018, statistics: 0.009, every: Duration::from_millis(12) };
 
-/// With frequencies, which take far more than the map beside the run and begin with an observation: thirty pictures a
-/// second of them look live.
+/// With frequencies there are more observations, for each transform begins at one, and thirty a second look live. The
+/// transforms themselves take more of the time than this.
 const ON_CPU_WITH_FREQUENCIES: Shares = Shares { map: 0.03, ..ON_CPU };
 
 /// A GPU makes cycles meanwhile: of its own time it gives little to an observation of the map, but all of it

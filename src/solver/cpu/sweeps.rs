@@ -63,14 +63,13 @@ pub(super) fn with_sweeps<R: Real, T>(
 ) -> T {
     let dim = system.shape().dim();
     if IS_SOFTWARE_ALWAYS
-        && omega == R::from_f64(1.0)
         && system.has_exact_products
         && let Weights::Isotropic(w) = system.weights
     {
         return match dim {
-            1 => work(&AtLevel { update: ExactProducts::<R, 1>(w), level }),
-            2 => work(&AtLevel { update: ExactProducts::<R, 2>(w), level }),
-            _ => work(&AtLevel { update: ExactProducts::<R, 3>(w), level }),
+            1 => with_omega(ExactProducts::<R, 1>(w), omega, level, work),
+            2 => with_omega(ExactProducts::<R, 2>(w), omega, level, work),
+            _ => with_omega(ExactProducts::<R, 3>(w), omega, level, work),
         };
     }
     match (system.weights, dim) {
