@@ -370,11 +370,14 @@ impl Tiling {
     }
 
     /// Shared memory per tile, in bytes: two iterates of it with its halo, and its right-hand side
-    /// (paper, section IV: (2 · (T+2)^d + T^d) values).
+    /// (paper, section IV: (2 · (T+2)^d + T^d) values); `usize::MAX` if that has no room in the number.
     pub fn bytes_per_tile(&self, bytes_per_value: usize) -> usize {
-        let with_halo: usize = self.axes.iter().map(|axis| axis.tile() + 2).product();
-        let alone: usize = self.axes.iter().map(AxisTiling::tile).product();
-        (2 * with_halo + alone) * bytes_per_value
+        let values = |halo: usize| {
+            let sides = self.axes.iter().map(|axis| axis.tile().saturating_add(halo));
+            sides.fold(1, usize::saturating_mul)
+        };
+        let both = values(2).saturating_mul(2).saturating_add(values(0));
+        both.saturating_mul(bytes_per_value)
     }
 
     /// Whether `k` subiterations make exactly `k` sweeps of Jacobi's iteration: staleness travels

@@ -13,6 +13,9 @@ const WARP: usize = 32;
 const BANKS: usize = 32;
 const BANK_BYTES: usize = 4;
 
+/// The most bytes of shared memory that a block has on any GPU (NVIDIA H100 and H200): 227 KiB.
+const MOST_SHARED: usize = 227 * 1024;
+
 /// What the width of a tile does to the reads of the papers' kernel: a thread for each point, counted along x first,
 /// and a halo of a point around the tile, so that rows lie two points farther apart than they are long.
 ///
@@ -27,8 +30,11 @@ pub struct BankConflicts {
 }
 
 impl BankConflicts {
-    /// Those of a tile.
-    pub fn of(tiling: &Tiling, precision: Precision) -> Self {
+    /// Those of a tile; `None` if no GPU has room for it in shared memory.
+    pub fn of(tiling: &Tiling, precision: Precision) -> Option<Self> {
+        if tiling.bytes_per_tile(precision.bytes()) > MOST_SHARED {
+            return None;
+        }
         let [width, height, depth] =
             [0, 1, 2].map(|axis| tiling.axes().get(axis).map_or(1, |axis| axis.tile()));
         let (stride, plane) = (width + 2, (width + 2) * (height + 2));
@@ -50,7 +56,7 @@ impl BankConflicts {
             let most = addresses_of_bank.into_iter().max().unwrap_or(1);
             (ways, passes, reads) = (ways.max(most), passes + most, reads + 1);
         }
-        Self { ways, slowdown: f64::from(passes as u32) / f64::from(reads.max(1) as u32) }
+        Some(Self { ways, slowdown: f64::from(passes as u32) / f64::from(reads.max(1) as u32) })
     }
 }
 
@@ -61,7 +67,17 @@ mod tests {
     fn of(tile: &[usize], precision: Precision) -> BankConflicts {
         let overlap = vec![0; tile.len()];
         let points: Vec<_> = tile.iter().map(|tile| 4 * tile).collect();
-        BankConflicts::of(&Tiling::new(&points, tile, &overlap).unwrap(), precision)
+        BankConflicts::of(&Tiling::new(&points, tile, &overlap).unwrap(), precision).unwrap()
+    }
+
+    /// Counting them would take hours.
+    #[test]
+    fn a_tile_that_no_gpu_has_room_for_is_not_counted() {
+        for tile in [&[99_999_999_999_999, 30][..], &[usize::MAX / 4], &[1 << 40, 1 << 40, 1 << 40]]
+        {
+            let tiling = Tiling::new(tile, tile, &[0; 3][..tile.len()]).unwrap();
+            assert_eq!(BankConflicts::of(&tiling, Precision::F64), None, "{tile:?}");
+        }
     }
 
     /// The paper's remedy: 32 points along x, so that each warp reads a row.

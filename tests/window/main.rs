@@ -20,14 +20,20 @@ mod time;
 mod tuning;
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::sync::{PoisonError, RwLock};
 use tilescope::grid::memory;
+
+/// Tests at a time: each waits for its worker most of the time.
+const THREADS: usize = 2;
+
+/// Held by every test, and by the monkey alone: it measures the memory of the process, and changes its working folder.
+static ALONE: RwLock<()> = RwLock::new(());
 
 fn main() {
     // As the program begins.
     memory::prepare().expect("there is room");
     let mut arguments = Arguments::from_args();
-    // One after the other: software renderers are less reliable in parallel.
-    arguments.test_threads.get_or_insert(1);
+    arguments.test_threads.get_or_insert(THREADS);
     let tests = [
         controls::TESTS,
         backends::TESTS,
@@ -40,7 +46,6 @@ fn main() {
         time::TESTS,
         drag::TESTS,
         pins::TESTS,
-        monkey::TESTS,
         tuning::TESTS,
     ];
     let mut trials: Vec<Trial> = tests
@@ -48,6 +53,13 @@ fn main() {
         .into_iter()
         .map(|(name, test)| Trial::test(name, move || done(test)))
         .collect();
+    trials.extend(monkey::TESTS.iter().map(|&(name, test)| {
+        Trial::test(name, move || {
+            let _alone = ALONE.write().unwrap_or_else(PoisonError::into_inner);
+            test();
+            Ok(())
+        })
+    }));
     let without = !arguments.list && !pictures::is_renderer_there();
     if without {
         eprintln!(
@@ -61,6 +73,7 @@ fn main() {
 }
 
 fn done(test: fn()) -> Result<(), Failed> {
+    let _beside_others = ALONE.read().unwrap_or_else(PoisonError::into_inner);
     test();
     Ok(())
 }

@@ -10,6 +10,7 @@ use eframe::egui::{
 };
 use egui_kittest::{SnapshotOptions, try_image_snapshot_options, wgpu::WgpuTestRenderer};
 use std::panic;
+use std::sync::{Mutex, PoisonError};
 use tilescope::picture::{Drawing, FigureKind, FigureSpec, PlacedFigure, ViewSpec, save_figure};
 use tilescope::run::{Preset, RunSpec};
 
@@ -75,6 +76,9 @@ pub const TESTS: &[(&str, fn())] = &[
 /// The width of the panel of a lesson, in points.
 const LESSON_PANEL: f32 = 316.0;
 
+/// Held while a test renders: software renderers are less reliable in parallel.
+static RENDERER: Mutex<()> = Mutex::new(());
+
 /// Whether pictures can be rendered here.
 pub fn is_renderer_there() -> bool {
     // It panics without an adapter, which is an answer and needs no message.
@@ -122,7 +126,10 @@ fn compare_timeline(window: &mut Window, name: &str) {
 /// Compares a part of the window, in points, without waiting until nothing changes any more.
 fn compare_as_it_is(window: &mut Window, name: &str, part: Rect) {
     mask(window);
-    let whole = window.harness.render().unwrap_or_else(|error| panic!("{error}"));
+    let whole = {
+        let _alone = RENDERER.lock().unwrap_or_else(PoisonError::into_inner);
+        window.harness.render().unwrap_or_else(|error| panic!("{error}"))
+    };
     let scale = window.harness.ctx.pixels_per_point();
     let pixels = (part.intersect(window.harness.ctx.content_rect()) * scale).round();
     let (min, size) = (pixels.min, pixels.size());

@@ -111,17 +111,16 @@ fn tiles(ui: &mut Ui, session: &Session) {
     let conflicts = BankConflicts::of(&tiling, method.precision);
     let is_grid = session.spec.problem.matrix.is_none();
     let mut about = "Shared memory that one tile needs, as in the paper: two copies of the tile with its halo, and its right-hand side.".to_owned();
-    if is_grid && conflicts.ways == 1 {
+    if is_grid && conflicts.is_some_and(|conflicts| conflicts.ways == 1) {
         about += " With a thread for each point, its reads have no bank conflicts.";
     }
     row(ui, "Shared memory", &about, |ui| {
         let bytes = tiling.bytes_per_tile(method.precision.bytes());
         ui.label(format!("{} per tile", human(bytes as u64)));
     });
-    if is_grid && conflicts.ways > 1 {
+    if let Some(BankConflicts { ways, slowdown }) = conflicts.filter(|it| is_grid && it.ways > 1) {
         let about = "Shared memory has 32 banks, each of which serves one address at a time. With a thread for each point, as in the papers' kernel, a warp reads parts of several rows of this width, which lie two points of the halo farther apart, and some of its addresses share a bank. A tile of 32 points along x has no conflicts.";
         row(ui, "Bank conflicts", about, |ui| {
-            let BankConflicts { ways, slowdown } = conflicts;
             ui.label(format!("{ways}-way, reads take {slowdown:.2}×"));
         });
     }
