@@ -2320,6 +2320,22 @@ fn ctrl_c_ends_work_of_any_length_and_a_second_one_a_save() {
         }
         assert!(files(&folder).is_empty(), "{command}");
     }
+    // What the last whole cycle made is saved at once, although the one under way takes minutes.
+    let own = folder();
+    let long = "solve --backend cpu --shape 3000x3000 --tile 3000 --k 4096 --save-on-interrupt";
+    let mut child = start(&own, &format!("{long} --save-field u.npy"));
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    interrupt(&child);
+    let begin = std::time::Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(begin.elapsed() < std::time::Duration::from_secs(20), "{:?}", begin.elapsed());
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+    assert!(
+        said.contains("interrupted after 0 cycles, at ‖r‖₂ / ‖r₀‖₂ = 1; its results"),
+        "{said}"
+    );
+    assert_eq!(read_npy(&own.path().join("u.npy")).0, [3000, 3000]);
     // A named pipe without a reader delays the save.
     let folder = folder();
     let fifo = folder.path().join("u.npy");

@@ -18,8 +18,7 @@ use crate::run::{
     FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, RunTimes, StopRule,
     curve_table, reduction, save_solution, save_unknowns,
 };
-use crate::solver::Subiterations;
-use crate::solver::{EdgeShare, Kernel, Method, Traffic};
+use crate::solver::{EdgeShare, Kernel, Method, SolverError, Subiterations, Traffic};
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -68,7 +67,7 @@ pub struct Solve {
     /// Save the norms of every cycle as CSV
     #[arg(long, value_name = "C.csv", help_heading = "Output")]
     save_curve: Option<PathBuf>,
-    /// After Ctrl-C, save the results so far and print their summary
+    /// After Ctrl-C, save the results of the last whole cycle and print their summary
     #[arg(long, help_heading = "Output")]
     save_on_interrupt: bool,
 }
@@ -121,7 +120,10 @@ impl Solve {
         run.find_all_norms(self.save_curve.is_some());
         match self.save_on_interrupt {
             // Without a gap: what comes between the last cycle and the files is completed, too.
-            true => interrupt.complete(|| self.solve(&mut run, setup_seconds, interrupt)),
+            true => {
+                run.stop_on(interrupt.flag());
+                interrupt.complete(|| self.solve(&mut run, setup_seconds, interrupt))
+            }
             false => self.solve(&mut run, setup_seconds, interrupt),
         }
     }
@@ -139,6 +141,9 @@ impl Solve {
             return Ok(ExitCode::from(INTERRUPTED));
         }
         run.settle()?;
+        if !is_whole {
+            print_note(&format!("{}; its results are saved", how_far(run)));
+        }
         // The numbers first: they are not lost where saving fails.
         let mut summary = Summary::of(run, setup_seconds)?;
         // But for one object that has the time of saving in it.
@@ -167,13 +172,7 @@ impl Solve {
 
     /// What there was when Ctrl-C ended the run.
     fn interrupted(&self, run: &Run) -> String {
-        let mut text = format!("interrupted after {}", counted(run.cycle(), "cycle"));
-        let known = run.history().records().rev().find_map(|record| record.residual);
-        if let Some(norms) = known {
-            let reduction = rounded(reduction(norms.l2, run.start_residual()));
-            text += &format!(", at ‖r‖₂ / ‖r₀‖₂ = {reduction}");
-        }
-        text + self.unsaved()
+        how_far(run) + self.unsaved()
     }
 
     /// The end of the sentence where Ctrl-C ends the process before there is a file that was asked for.
@@ -192,9 +191,12 @@ impl Solve {
             if interrupt.is_requested() {
                 return Ok(false);
             }
-            // The next cycles may take minutes: then the process ends without them.
+            // The next cycles may take minutes: then the process ends without them, or the run at the last whole one.
             interrupt.ends_with(self.interrupted(run));
-            run.advance(u64::MAX)?;
+            match run.advance(u64::MAX) {
+                Err(SolverError::Stopped) => return Ok(false),
+                made => made?,
+            };
             progress.show_run(run);
         }
         Ok(true)
@@ -220,6 +222,17 @@ impl Solve {
         }
         Ok(())
     }
+}
+
+/// How far Ctrl-C let a run come: the cycles that were made whole.
+fn how_far(run: &Run) -> String {
+    let mut text = format!("interrupted after {}", counted(run.cycle(), "cycle"));
+    let known = run.history().records().rev().find_map(|record| record.residual);
+    if let Some(norms) = known {
+        let reduction = rounded(reduction(norms.l2, run.start_residual()));
+        text += &format!(", at ‖r‖₂ / ‖r₀‖₂ = {reduction}");
+    }
+    text
 }
 
 /// A planner that shows how far it has read a matrix.

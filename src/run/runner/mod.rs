@@ -23,6 +23,7 @@ use checkpoint::Checkpoint;
 use confirm::{Proposals, TrueResidual};
 use convergence_forecast::ConvergenceForecast;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Once the tolerance of the residual may be met within this number of cycles, every iterate's is measured
 /// at once, so that a run stops exactly at the first that meets it. Before, the residual of an
@@ -237,9 +238,15 @@ impl Run {
     /// [`SolverError`] if the solver fails; the run can continue elsewhere then ([`Run::move_to`]).
     pub fn advance(&mut self, most: u64) -> Result<Option<&Outcome>, SolverError> {
         let made = self.make(most.max(1));
-        self.is_lost |= made.is_err();
+        self.is_lost |= made.as_ref().is_err_and(|error| *error != SolverError::Stopped);
         made?;
         Ok(self.outcome.as_ref())
+    }
+
+    /// Leaves a cycle unfinished once this is set, for good: [`Run::advance`] then fails with [`SolverError::Stopped`],
+    /// and the run stands at its last whole cycle. A GPU makes its cycle to the end.
+    pub fn stop_on(&mut self, stop: &'static AtomicBool) {
+        self.solver.stop_on(stop);
     }
 
     /// Begins the cycles that the next [`Run::advance`] takes in, at most `most`, where the solver can

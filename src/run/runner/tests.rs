@@ -3,7 +3,7 @@
 use super::*;
 use crate::grid::Precision;
 use crate::run::plan::Planner;
-use crate::run::{ProblemKind, RunSpec};
+use crate::run::{Backend, MatrixSpec, MethodName, ProblemKind, RunSpec};
 use crate::solver::ExchangePath;
 use crate::solver::fake::Batches;
 
@@ -502,4 +502,47 @@ fn devices_at_rest_wait_for_the_exchange() {
     (spec.stop.tolerance, spec.stop.max_cycles) = (None, 2001);
     let run = finished(&spec, vec![1], u64::MAX);
     assert_eq!((run.outcome(), run.cycle()), (Some(&Outcome::OutOfCycles), 2001));
+}
+
+/// Whatever makes the cycles of a CPU leaves one unfinished on request, and stands at the last whole one.
+#[test]
+fn a_cycle_that_is_stopped_leaves_the_iterate_of_the_last_whole_one() {
+    let mut specs = vec![small(), on_devices(1), on_devices(3)];
+    let method = |name: MethodName| {
+        let mut spec = small();
+        spec.method.set_name(name);
+        spec
+    };
+    specs.extend([MethodName::Classic, MethodName::Wavefront, MethodName::Pyramid].map(method));
+    let mut warps = small();
+    warps.method.warp = Some(8);
+    let mut exact = small();
+    exact.method.k = Subiterations::Infinite;
+    let mut matrix = small();
+    matrix.problem.kind = ProblemKind::Matrix;
+    matrix.problem.shape = vec![1920];
+    matrix.problem.matrix = Some(MatrixSpec::new("poisson-48x40"));
+    let mut rows = matrix.clone();
+    rows.method.set_name(MethodName::Classic);
+    specs.extend([warps, exact, matrix, rows]);
+    for mut spec in specs {
+        spec.method.backend = Backend::Cpu;
+        let name = format!("{:?}", spec.method);
+        let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+        let mut run = Run::new(&Arc::new(Planner::default().plan(&spec).unwrap())).unwrap();
+        run.stop_on(stop);
+        for _ in 0..3 {
+            run.advance(1).unwrap();
+        }
+        let expected = run.solver().solution().unwrap();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(run.advance(1), Err(SolverError::Stopped), "{name}");
+        assert_eq!((run.cycle(), run.history().latest().cycle), (3, 3), "{name}");
+        assert_eq!(run.solver().solution().unwrap(), expected, "{name}");
+        run.settle().unwrap();
+        let record = run.record();
+        assert!(record.residual.is_some_and(|norms| norms.l2 > 0.0), "{name}");
+        // It is unknown, not 0.
+        assert!(record.max_change.is_none_or(|change| change > 0.0), "{name}");
+    }
 }
