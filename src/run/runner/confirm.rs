@@ -6,16 +6,12 @@
 use super::Run;
 use crate::grid::{Precision, memory};
 use crate::problem::{Boundary, Problem, Source, Stencil, residual_field, residual_of_rows};
-use crate::run::history::Record;
+use crate::run::history::{DIFFERS, Record};
 use crate::solver::{self, Method, NormRequest, ResidualNorms, Solver, SolverError};
 use std::sync::Arc;
 
 /// Values of an iterate that are copied at a time to find its residual: 8 MB.
 const COPIED: usize = 1 << 20;
-
-/// Maps show b − A u in place of the residual that comes with a cycle where the norms of the two differ
-/// by more than this part.
-const DIFFERS: f64 = 1e-3;
 
 /// Arrays that keeping b − A u takes: the iterate, b − A u, and a solver that starts from it.
 const TRUE_RESIDUAL: usize = 5;
@@ -115,19 +111,19 @@ impl Run {
         self.true_residual.as_ref().is_some_and(|known| known.cycle == self.cycle)
     }
 
-    /// Records ‖b − A u‖ of the present iterate.
-    pub(super) fn record_true_residual(&mut self) -> Result<(), SolverError> {
+    /// Records ‖b − A u‖ of the present iterate; returns ‖r‖₂ as it would come with the next cycle.
+    pub(super) fn record_true_residual(&mut self) -> Result<f64, SolverError> {
         let norms = true_residual(&self.plan.problem, &*self.solver)?;
-        self.history.set_residual(self.cycle, norms);
-        Ok(())
+        let own = self.solver.norms(NormRequest::RESIDUAL_L2)?.residual.unwrap_or_default().l2;
+        self.history.confirm_residual(self.cycle, norms, norms.l2 - own);
+        Ok(own)
     }
 
     /// Keeps b − A u of the present iterate, whose norm is recorded, for maps where the solver's own
-    /// residual is another. Without memory for it maps show that.
-    pub(super) fn keep_true_residual(&mut self) -> Result<(), SolverError> {
+    /// residual, of norm `own`, is another. Without memory for it maps show that.
+    pub(super) fn keep_true_residual(&mut self, own: f64) -> Result<(), SolverError> {
         let norm = self.record().residual.map_or(f64::NAN, |norms| norms.l2);
-        let own = self.solver.norms(NormRequest::RESIDUAL_L2)?.residual.unwrap_or_default();
-        if !norm.is_finite() || (own.l2 - norm).abs() <= DIFFERS * norm {
+        if !norm.is_finite() || (own - norm).abs() <= DIFFERS * norm {
             return Ok(());
         }
         if memory::check(&self.plan.problem.shape, TRUE_RESIDUAL, Precision::F64).is_err() {
