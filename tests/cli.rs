@@ -538,6 +538,13 @@ fn the_rounding_limit_is_not_called_converged() {
     assert!((start / poisson_residual(64, 64, &[1.0; 64 * 64]) - 1.0).abs() < 1e-6, "{start}");
     assert!(residual > 1e-9 * start);
 
+    // The last digits may circle, too.
+    let circles = "solve --shape 48x48 --precision f32 --k inf --tol 1e-9 --backend cpu";
+    tilescope(&folder, circles)
+        .assert()
+        .code(1)
+        .stdout(predicate::str::contains("rounding limit reached after"))
+        .stderr(predicate::str::contains("change only the last digits, at ‖r‖₂ / ‖r₀‖₂ = "));
     let wild = "solve --problem convection-diffusion --shape 32x32 --velocity 90,90";
     tilescope(&folder, wild)
         .assert()

@@ -15,7 +15,7 @@ use crate::picture::{
 use crate::problem;
 use crate::problem::matrix::{self, BlockEntries};
 use crate::run::{
-    FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, RunTimes, StopRule,
+    FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Record, Run, RunTimes, StopRule,
     curve_table, reduction, save_solution, save_unknowns,
 };
 use crate::solver::{EdgeShare, Kernel, Method, SolverError, Subiterations, Traffic};
@@ -272,9 +272,11 @@ fn not_converged(run: &Run) -> Option<String> {
 
 /// The message of a run that stopped at the rounding limit.
 pub(super) fn rounding_limit(run: &Run) -> String {
-    let residual = run.record().residual.map_or(f64::NAN, |norms| norms.l2);
+    let Record { residual, max_change, .. } = run.record();
+    let residual = residual.map_or(f64::NAN, |norms| norms.l2);
+    let what = if max_change == Some(0.0) { "nothing" } else { "only the last digits" };
     format!(
-        "the rounding limit is reached: cycles after {} change nothing, at ‖r‖₂ / ‖r₀‖₂ = {}",
+        "the rounding limit is reached: cycles after {} change {what}, at ‖r‖₂ / ‖r₀‖₂ = {}",
         grouped(run.cycle()),
         rounded(reduction(residual, run.start_residual())),
     )

@@ -145,8 +145,11 @@ impl Run {
         Ok(())
     }
 
-    /// Whether the last cycle left the iterate as it was, and so every later one will.
+    /// Whether the last cycle left the iterate as it was, and so every later one will, or the iterate circles.
     pub(super) fn is_at_rest(&self) -> Result<bool, SolverError> {
+        if self.circling.is_found(self.cycle) {
+            return Ok(true);
+        }
         let record = self.record();
         let may_rest = self.stops_at_rest && self.rests_after(record.cycle);
         if !may_rest || !self.proposals.seems_at_rest(&record) {

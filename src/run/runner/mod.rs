@@ -2,6 +2,7 @@
 
 mod back;
 mod checkpoint;
+mod circling;
 mod confirm;
 mod convergence_forecast;
 pub(in crate::run) mod fingerprint;
@@ -20,6 +21,7 @@ use crate::solver::{
 };
 use back::Back;
 use checkpoint::Checkpoint;
+use circling::Circling;
 use confirm::{Proposals, TrueResidual};
 use convergence_forecast::ConvergenceForecast;
 use std::sync::Arc;
@@ -41,8 +43,8 @@ const GROWTH: f64 = 10.0;
 pub enum Outcome {
     /// The tolerance was met.
     Converged,
-    /// Rounding keeps every later cycle from changing the iterate. It did not converge, if a tolerance
-    /// was in force.
+    /// Rounding keeps every later cycle from changing the iterate, or from changing more than its last digits, to no
+    /// effect. It did not converge, if a tolerance was in force.
     RoundingLimit,
     /// The limit of cycles was reached before.
     OutOfCycles,
@@ -105,6 +107,7 @@ pub struct Run {
     is_lost: bool,
     finds_all_norms: bool,
     proposals: Proposals,
+    circling: Circling,
     true_residual: Option<TrueResidual>,
     stops_at_rest: bool,
 }
@@ -219,6 +222,7 @@ impl Run {
             is_lost: false,
             finds_all_norms: true,
             proposals: Proposals::new(),
+            circling: Circling::new(),
             true_residual: None,
             stops_at_rest: true,
         };
@@ -255,7 +259,8 @@ impl Run {
     /// # Errors
     /// [`SolverError`] if the solver fails; the run can continue elsewhere then ([`Run::move_to`]).
     pub fn begin(&mut self, most: u64) -> Result<(), SolverError> {
-        if self.back.is_some() || self.outcome.is_some() {
+        let is_examined = self.circling.is_due(self.cycle);
+        if self.back.is_some() || self.outcome.is_some() || is_examined {
             return Ok(());
         }
         let most = self.batch().min(most.max(1));
@@ -270,6 +275,9 @@ impl Run {
         }
         if self.outcome.is_some() {
             return Ok(());
+        }
+        if self.circling.is_due(self.cycle) && self.find_circling()? {
+            return self.end_here(None);
         }
         let batch = self.solver.cycles(self.batch().min(most), self.norm_request())?;
         let each = batch.seconds / batch.cycles as f64;
@@ -288,9 +296,11 @@ impl Run {
 
     /// Cycles that may be made before the stopping rule is checked: half of those that the forecast
     /// leaves, and no more than were made, since a forecast reaches no further than its data. Where the
-    /// tolerance seemed to be met and was not, those until that is examined again.
+    /// tolerance seemed to be met and was not, those until that is examined again. In any case those until it is
+    /// examined whether they have any effect.
     fn batch(&self) -> u64 {
         let allowed = self.plan.stop.max_cycles.saturating_sub(self.cycle).max(1);
+        let allowed = allowed.min(self.circling.wait(self.cycle));
         if self.plan.stop.tolerance.is_none() {
             return allowed;
         }

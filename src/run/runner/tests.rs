@@ -546,3 +546,36 @@ fn a_cycle_that_is_stopped_leaves_the_iterate_of_the_last_whole_one() {
         assert!(record.max_change.is_none_or(|change| change > 0.0), "{name}");
     }
 }
+
+/// Exact local solves, the sine basis and orders of sums bring an iterate to circle in its last digits.
+#[test]
+fn a_run_that_circles_stops_at_the_rounding_limit() {
+    let mut spec = small();
+    (spec.problem.shape, spec.method.tile) = (vec![48, 48], vec![32]);
+    (spec.method.precision, spec.method.k) = (Precision::F32, Subiterations::Infinite);
+    spec.stop.max_cycles = 20_000;
+    for tolerance in [Some(1e-9), None] {
+        spec.stop.tolerance = tolerance;
+        let run = is_the_same_for_all_sizes(&spec);
+        assert_eq!(run.outcome(), Some(&Outcome::RoundingLimit));
+        assert!(run.cycle() < 10_000, "{} cycles", run.cycle());
+    }
+}
+
+/// Little progress is progress.
+#[test]
+fn a_slow_run_is_not_taken_for_one_that_circles() {
+    let mut slow = small();
+    slow.method.set_name(MethodName::Classic);
+    (slow.method.omega, slow.stop.tolerance) = (1e-9, None);
+    slow.stop.max_cycles = 5000;
+    let mut single = slow.clone();
+    (single.method.omega, single.method.precision) = (1e-4, Precision::F32);
+    let mut line = slow.clone();
+    (line.problem.shape, line.method.tile, line.method.omega) = (vec![400], vec![16], 1.0);
+    line.method.precision = Precision::F32;
+    for spec in [slow, single, line] {
+        let run = finished(&spec, vec![50], u64::MAX);
+        assert_eq!((run.outcome(), run.cycle()), (Some(&Outcome::OutOfCycles), 5000));
+    }
+}
