@@ -2352,13 +2352,17 @@ fn ctrl_c_ends_work_of_any_length_and_a_second_one_a_save() {
     let folder = folder();
     let fifo = folder.path().join("u.npy");
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-    let mut child =
-        start(&folder, "solve --shape 200x150 --tol none --max-cycles 1 --save-field u.npy");
+    let run = "solve --shape 200x150 --tol none --max-cycles 1 --save-curve c.csv --save-field";
+    let mut child = start(&folder, &format!("{run} u.npy"));
     let mut file = fs::File::open(&fifo).unwrap();
     std::io::Read::read_exact(&mut file, &mut [0; 100]).unwrap();
     interrupt(&child);
     interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+    let left_out = "interrupted while saving: c.csv is complete; left out: u.npy (--save";
+    assert!(said.contains(left_out), "{said}");
 }
 
 /// All that a run needs is summed before it begins.

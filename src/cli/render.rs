@@ -1,7 +1,7 @@
 //! `tilescope render`: a figure of a run, or of two.
 
 use super::args::{RunArgs, files_of};
-use super::console::{INTERRUPTED, UsageError, print_note};
+use super::console::{UsageError, print_note};
 use super::gpu_notes::{print_device, print_gpu_notes};
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
@@ -357,17 +357,16 @@ impl Render {
                 Ok(snapshots) => runs.push(snapshots),
                 Err(error) => match error.downcast_ref() {
                     Some(RecordError::Cancelled { cycle }) => {
-                        print_note(&interrupted(*cycle));
-                        return Ok(ExitCode::from(INTERRUPTED));
+                        return Ok(interrupt.report(&interrupted(*cycle)));
                     }
                     _ => return Err(error),
                 },
             }
         }
+        interrupt.saves(vec![self.output.clone()], 0, "");
         match self.save(&spec, &runs, view, interrupt) {
             Err(error) if matches!(error.downcast_ref(), Some(FilmError::Cancelled)) => {
-                print_note("interrupted; nothing was saved");
-                Ok(ExitCode::from(INTERRUPTED))
+                Ok(interrupt.report("interrupted; nothing was saved"))
             }
             saved => {
                 saved?;

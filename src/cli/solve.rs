@@ -137,8 +137,7 @@ impl Solve {
     ) -> anyhow::Result<ExitCode> {
         let is_whole = self.advance(run, interrupt)?;
         if !is_whole && !self.save_on_interrupt {
-            print_note(&self.interrupted(run));
-            return Ok(ExitCode::from(INTERRUPTED));
+            return Ok(interrupt.report(&self.interrupted(run)));
         }
         run.settle()?;
         if !is_whole {
@@ -147,15 +146,15 @@ impl Solve {
         // The numbers first: they are not lost where saving fails.
         let mut summary = Summary::of(run, setup_seconds)?;
         // But for one object that has the time of saving in it.
-        let is_late = self.json && summary.matrix.is_some() && self.saves();
+        let is_late = self.json && summary.matrix.is_some() && !self.saved().is_empty();
         let print_summary = |summary: &Summary, run: &Run| -> anyhow::Result<()> {
             print(&if self.json { summary.json()? } else { summary.text(run) })
         };
         let printed = if is_late { Ok(()) } else { print_summary(&summary, run) };
         let code = if is_whole { exit_code(run) } else { INTERRUPTED };
-        let ended = "interrupted while saving: a file is complete or was not written";
-        let how = if self.save_on_interrupt { "" } else { " (--save-on-interrupt completes all)" };
-        interrupt.ends_with(format!("{ended}{how}"));
+        let hint = if self.save_on_interrupt { "" } else { " (--save-on-interrupt completes all)" };
+        // A summary that is printed after the files would be left out, too.
+        interrupt.saves(self.saved(), if is_late { INTERRUPTED } else { code }, hint);
         let begin = Instant::now();
         let saved = self.save(run);
         summary.saved_in(begin.elapsed().as_secs_f64());
@@ -165,9 +164,10 @@ impl Solve {
         Ok(ExitCode::from(code))
     }
 
-    /// Whether anything is to be saved.
-    fn saves(&self) -> bool {
-        [&self.save_matrix, &self.save_field, &self.save_curve].into_iter().any(Option::is_some)
+    /// The files that are saved, in their order.
+    fn saved(&self) -> Vec<PathBuf> {
+        let files = [&self.save_curve, &self.save_matrix, &self.save_field];
+        files.into_iter().flatten().cloned().collect()
     }
 
     /// What there was when Ctrl-C ended the run.
