@@ -493,6 +493,19 @@ fn a_saved_curve_has_one_row_per_cycle() {
 }
 
 /// Σ (b − A u)² of Poisson's equation with b = 1, by the five-point formula.
+#[test]
+fn a_long_curve_says_which_cycles_it_has() {
+    let folder = folder();
+    let run = "solve --shape 8x8 --k 1 --omega 1e-6 --tol none --backend cpu --save-curve c.csv";
+    tilescope(&folder, &format!("{run} --max-cycles 300000"))
+        .assert()
+        .success()
+        .stderr("tilescope: of so many cycles c.csv has the norms of one in 2\n");
+    let curve = fs::read_to_string(folder.path().join("c.csv")).unwrap();
+    assert_eq!(curve.lines().nth(2).unwrap().split(',').next(), Some("2"));
+    tilescope(&folder, &format!("{run} --max-cycles 3000")).assert().success().stderr("");
+}
+
 fn poisson_residual(nx: usize, ny: usize, u: &[f64]) -> f64 {
     let at = |i: isize, j: isize| {
         let inside = (0..nx as isize).contains(&i) && (0..ny as isize).contains(&j);

@@ -64,7 +64,7 @@ pub struct Solve {
     /// Save the matrix as a Matrix Market file: that of --matrix, or a grid problem written out as one
     #[arg(long, value_name = "M.mtx", help_heading = "Output")]
     save_matrix: Option<PathBuf>,
-    /// Save the norms of every cycle as CSV
+    /// Save the norms of every cycle as CSV; of runs of more than 262,144 cycles those of every second, fourth, …
     #[arg(long, value_name = "C.csv", help_heading = "Output")]
     save_curve: Option<PathBuf>,
     /// After Ctrl-C, save the results of the last whole cycle and print their summary
@@ -207,6 +207,11 @@ impl Solve {
         if let Some(path) = &self.save_curve {
             curve_table(run.history().records(), run.sweeps_per_cycle(), run.start_residual())
                 .save(path)?;
+            let stride = run.history().stride();
+            if stride > 1 {
+                let [path, stride] = [path.display().to_string(), grouped(stride)];
+                print_note(&format!("of so many cycles {path} has the norms of one in {stride}"));
+            }
         }
         if let Some(path) = &self.save_matrix {
             save_matrix(path, plan)?;

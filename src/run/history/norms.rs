@@ -191,6 +191,11 @@ impl History {
         }
     }
 
+    /// Every how many cycles a record is kept: 1 for all, and a power of two in long runs.
+    pub fn stride(&self) -> u64 {
+        self.records.stride()
+    }
+
     /// The records that are kept, from the initial guess to the newest.
     pub fn records(&self) -> impl DoubleEndedIterator<Item = &Record> {
         self.as_slice().iter()
