@@ -492,7 +492,6 @@ fn a_saved_curve_has_one_row_per_cycle() {
     }
 }
 
-/// Σ (b − A u)² of Poisson's equation with b = 1, by the five-point formula.
 #[test]
 fn a_long_curve_says_which_cycles_it_has() {
     let folder = folder();
@@ -506,6 +505,7 @@ fn a_long_curve_says_which_cycles_it_has() {
     tilescope(&folder, &format!("{run} --max-cycles 3000")).assert().success().stderr("");
 }
 
+/// Σ (b − A u)² of Poisson's equation with b = 1, by the five-point formula.
 fn poisson_residual(nx: usize, ny: usize, u: &[f64]) -> f64 {
     let at = |i: isize, j: isize| {
         let inside = (0..nx as isize).contains(&i) && (0..ny as isize).contains(&j);
@@ -1532,6 +1532,18 @@ fn a_cycle_after_the_end_of_the_run_can_be_drawn() {
         .success();
     let (run, view) = read_figure(&folder.path().join("a.png")).unwrap();
     assert_eq!((run.stop.tolerance, view.unwrap().cycle), (Some(0.5), 30));
+    // But for cycles beyond the rounding limit, which would change nothing.
+    let rest = "render --shape 16x16 --tile 8 --kind curves --until 900000000 -o r.csv --at-cycle";
+    let said = tilescope(&folder, &format!("{rest} 800000000")).output().unwrap();
+    let why = String::from_utf8(said.stderr).unwrap();
+    assert!(said.status.success() && why.starts_with("tilescope: the run ends after "), "{why}");
+    assert!(why.ends_with("at the rounding limit; they are drawn in place of 800,000,000\n"));
+    refused(
+        &folder,
+        "render --shape 16x16 --kind curves --at-cycle 2 --until 100 --max-cycles 5 -o u.csv",
+        2,
+        &["--until is 100, but the run ends at --max-cycles 5"],
+    );
     // A run file ends its run at its limit; a figure may show a later cycle, and is drawn again there.
     let limited = format!("render {SMALL} --max-cycles 4 --at-cycle 3 --bare -o limited.png");
     tilescope(&folder, &limited).assert().success();

@@ -13,8 +13,8 @@ use crate::picture::{
     self, Camera, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError,
     FilmFile, FilmSize, Frames, InsideKind, InsideView, LARGEST_SIDE, Norm, Over, Pairing,
     PlacedFigure, RATE, Range, SCREEN_DPI, SMALLEST_SIDE, ScaleKind, Spacing, Theme, ViewError,
-    ViewSpec, common_range, counted, figure, natural_map, natural_scale, save_figure, save_film,
-    save_table,
+    ViewSpec, common_range, counted, figure, grouped, natural_map, natural_scale, save_figure,
+    save_film, save_table,
 };
 use crate::run::{
     CutLine, FieldKind, MemoryNeed, Monitor, Outcome, Plan, Planner, RecordError, RecordedCycles,
@@ -454,17 +454,18 @@ impl Render {
         self.check_style(view)?;
         self.check_accelerations(view)?;
         self.check_pairing()?;
-        let last = match view.frames {
-            Some(frames) => Some(("--animate", frames.last)),
-            None => self.at_cycle.map(|cycle| ("--at-cycle", cycle)),
-        };
-        match last.zip(self.run.max_cycles(run)) {
-            Some(((option, cycle), (most, limit))) if cycle > most => {
-                let goes = if self.animate.is_some() { "goes to" } else { "is" };
-                Err(UsageError(format!("{option} {goes} {cycle}, but the run ends at {limit}")))
+        let Some((most, limit)) = self.run.max_cycles(run) else { return Ok(()) };
+        for (option, goes, last) in [
+            ("--animate", "goes to", view.frames.map(|frames| frames.last)),
+            ("--at-cycle", "is", self.at_cycle),
+            ("--until", "is", self.until),
+        ] {
+            if let Some(cycle) = last.filter(|cycle| *cycle > most) {
+                let why = format!("{option} {goes} {cycle}, but the run ends at {limit}");
+                return Err(UsageError(why));
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     /// Refuses accelerations where a drawing has no curve of them.
@@ -789,7 +790,8 @@ fn record_one(
     cycles: &[u64],
     interrupt: Interrupt,
 ) -> anyhow::Result<Vec<Snapshot>> {
-    let when = if cycles.is_empty() { RecordedCycles::Last } else { RecordedCycles::Each(cycles) };
+    let last = cycles.last().copied();
+    let when = last.map_or(RecordedCycles::Last, |_| RecordedCycles::UpToRoundingLimit(cycles));
     let mut progress = Progress::start();
     let mut report = |stage: Stage<'_>| match stage {
         Stage::Run(run) => progress.show_run(run),
@@ -805,7 +807,14 @@ fn record_one(
         Err(error) => return Err(error.into()),
     };
     drop(progress);
+    let reached = seen.snapshots.last().map_or(0, Snapshot::cycle);
     match &seen.outcome {
+        Some(Outcome::RoundingLimit) if last.is_some_and(|last| reached < last) => {
+            let [reached, last] = [reached, last.unwrap_or_default()].map(grouped);
+            print_note(&format!(
+                "the run ends after {reached} cycles, at the rounding limit; they are drawn in place of {last}"
+            ));
+        }
         Some(Outcome::Diverged(divergence)) => print_note(&divergence.to_string()),
         Some(Outcome::RoundingLimit) if plan.stop.tolerance.is_some() => {
             print_note("the run stopped at the rounding limit before it met its tolerance");
