@@ -588,6 +588,19 @@ fn a_tolerance_that_is_not_reached_is_a_failure() {
             .code(1)
             .stderr(predicate::str::contains("did not reach the tolerance 0.0001 within 3 cycles"));
     }
+    // A figure of such a run is drawn, and says so.
+    tilescope(&folder, &format!("render {SMALL} --max-cycles 3 -o a.png"))
+        .assert()
+        .success()
+        .stderr(predicate::str::contains("did not reach the tolerance 0.0001 within 3 cycles"));
+    // In a file the tolerance may have been forgotten.
+    limited.stop.tolerance = None;
+    save_run(&folder.path().join("none.toml"), &limited).unwrap();
+    let note = "tilescope: none.toml has no tolerance: its run stops at max_cycles = 3 alone\n";
+    for command in ["solve --run none.toml", "render --run none.toml -o b.png"] {
+        tilescope(&folder, command).assert().success().stderr(note);
+    }
+    tilescope(&folder, "solve --run none.toml --tol none").assert().success().stderr("");
     tilescope(&folder, &format!("solve {SMALL} --max-cycles 3 --tol 1e-9"))
         .assert()
         .code(1)

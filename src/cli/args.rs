@@ -639,6 +639,20 @@ impl RunArgs {
         Ok(spec)
     }
 
+    /// What is said of a run file without a tolerance, unless an option chose that: it may have been forgotten beside
+    /// another setting of when to stop.
+    pub fn lacks_tolerance(&self, spec: &RunSpec) -> Option<String> {
+        let file = self.common.run.as_deref().filter(|path| !is_figure(path))?;
+        let is_chosen = self.common.tol.is_some() || spec.stop.tolerance.is_some();
+        (!is_chosen).then(|| {
+            let most = spec.stop.max_cycles;
+            format!(
+                "{} has no tolerance: its run stops at max_cycles = {most} alone",
+                file.display()
+            )
+        })
+    }
+
     /// The limit of cycles and what sets it: an option, or a run file. A figure may show a cycle beyond the
     /// limit of its run, and is drawn again there.
     pub fn max_cycles(&self, spec: &RunSpec) -> Option<(u64, String)> {
@@ -646,7 +660,6 @@ impl RunArgs {
         if self.common.max_cycles.is_some() {
             return Some((most, format!("--max-cycles {most}")));
         }
-        let is_figure = |path: &Path| FigureFile::of(path).is_ok() || FilmFile::of(path).is_ok();
         let file = self.common.run.as_deref().filter(|path| !is_figure(path))?;
         Some((most, format!("max_cycles = {most} of {}", file.display())))
     }
@@ -655,6 +668,11 @@ impl RunArgs {
     pub fn inputs<'a>(&'a self, spec: &'a RunSpec) -> Vec<(&'static str, &'a Path)> {
         self.common.inputs(spec)
     }
+}
+
+/// Whether a file that a run is taken from is a figure.
+fn is_figure(path: &Path) -> bool {
+    FigureFile::of(path).is_ok() || FilmFile::of(path).is_ok()
 }
 
 /// The files that a run reads, with the options that name them.

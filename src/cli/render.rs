@@ -6,7 +6,7 @@ use super::gpu_notes::{print_device, print_gpu_notes};
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
 use super::progress::Progress;
-use super::solve::interrupted;
+use super::solve::{interrupted, out_of_cycles};
 use super::values::{self, Follow, Size};
 use crate::grid::{Slice, memory};
 use crate::picture::{
@@ -325,6 +325,9 @@ impl Render {
             .and_then(|()| view.check_plan(&first))
             .map_err(|refused| UsageError(refused.to_string()))?;
         self.check_inside(&first)?;
+        if let Some(note) = self.run.lacks_tolerance(&spec) {
+            print_note(&note);
+        }
         print_gpu_notes(&first);
         print_device(&first);
         for warning in std::iter::once(&first).chain(&plans).filter_map(Plan::warning) {
@@ -816,6 +819,11 @@ fn record_one(
             ));
         }
         Some(Outcome::Diverged(divergence)) => print_note(&divergence.to_string()),
+        Some(Outcome::OutOfCycles) if last.is_none() => {
+            if let Some(tolerance) = plan.stop.tolerance {
+                print_note(&out_of_cycles(&plan.stop, tolerance, reached));
+            }
+        }
         Some(Outcome::RoundingLimit) if plan.stop.tolerance.is_some() => {
             print_note("the run stopped at the rounding limit before it met its tolerance");
         }

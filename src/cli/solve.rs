@@ -15,8 +15,8 @@ use crate::picture::{
 use crate::problem;
 use crate::problem::matrix::{self, BlockEntries};
 use crate::run::{
-    FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Record, Run, RunTimes, StopRule,
-    curve_table, reduction, save_solution, save_unknowns,
+    FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Record, Run, RunTimes, Stop,
+    StopRule, curve_table, reduction, save_solution, save_unknowns,
 };
 use crate::solver::{EdgeShare, Kernel, Method, SolverError, Subiterations, Traffic};
 use clap::Args;
@@ -99,6 +99,9 @@ impl Solve {
         let begin = Instant::now();
         let plan = Arc::new(planner().plan(&spec)?);
         let mut setup_seconds = begin.elapsed().as_secs_f64();
+        if let Some(note) = self.run.lacks_tolerance(&spec) {
+            print_note(&note);
+        }
         // A warning goes by it.
         plan.spectral_radius();
         if let Some(warning) = plan.warning() {
@@ -261,18 +264,24 @@ fn exit_code(run: &Run) -> u8 {
 
 /// Why a run did not reach the tolerance that was in force, if it did not.
 fn not_converged(run: &Run) -> Option<String> {
-    let (stop, cycles) = (run.plan().stop, counted(run.cycle(), "cycle"));
+    let stop = run.plan().stop;
     let tolerance = stop.tolerance?;
     match run.outcome()? {
-        Outcome::OutOfCycles => Some(format!(
-            "the {} did not reach the tolerance {tolerance:?} within {cycles}; allow more with --max-cycles, or raise --tol",
-            stop.rule.name(),
-        )),
+        Outcome::OutOfCycles => Some(out_of_cycles(&stop, tolerance, run.cycle())),
         Outcome::RoundingLimit => {
             Some(format!("{}; {}", rounding_limit(run), above_rounding(run.plan())))
         }
         Outcome::Converged | Outcome::Diverged(_) => None,
     }
+}
+
+/// The message of a run that made all cycles that were allowed before it met its tolerance.
+pub(super) fn out_of_cycles(stop: &Stop, tolerance: f64, cycles: u64) -> String {
+    format!(
+        "the {} did not reach the tolerance {tolerance:?} within {}; allow more with --max-cycles, or raise --tol",
+        stop.rule.name(),
+        counted(cycles, "cycle"),
+    )
 }
 
 /// The message of a run that stopped at the rounding limit.
