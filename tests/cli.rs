@@ -985,7 +985,7 @@ fn a_block_size_is_for_kernel_classic() {
     refuse(&format!("{classic} 48"), &["block_size is 48; it must be 32, 64, 128, 256 or 512"]);
     refuse("--block-size 64", &["block_size is 64 with method hierarchical; it applies only to"]);
     refuse(&format!("{classic} 64 --backend cpu"), &["backend cpu has no blocks of threads"]);
-    let matrix = "solve --matrix poisson-9x8 --tile 8 --method classic --block-size 64";
+    let matrix = "solve --matrix poisson-9x8 --method classic --block-size 64";
     refused(&folder, matrix, 2, &["block_size is 64; for a matrix"]);
     let without_gpu = format!("solve --shape 24x20 {classic} 128");
     tilescope(&folder, &without_gpu)
@@ -1922,6 +1922,15 @@ fn options_without_effect_are_refused() {
         ("solve --nodes 3x3", "--nodes", "--matrix"),
         ("solve --coordinates xy.npy", "--coordinates", "--matrix"),
         ("solve --matrix heat-1d --seed 3", "--seed", "--ordering random"),
+        ("solve --problem random --initial 2 --seed 3", "--seed", "--initial"),
+        ("solve --method classic --tile 8", "--tile", "method classic"),
+        ("solve --method classic --overlap 2", "--overlap", "method classic"),
+        ("solve --method wavefront --tile 8", "--tile", "method wavefront"),
+        ("render --fps 3 -o a.png", "--fps", "--animate"),
+        ("render --at-cycle 2 --fps 3 -o a.png", "--fps", "--animate"),
+        ("render --scale log --range 0,1 -o a.png", "--range is 0,1", "above 0"),
+        ("render --range=-2,-1 -o a.png", "--range is -2,-1", "above 0"),
+        ("render --kind probes --probe 5 -o a.png", "--probe is 5", "a 2D grid"),
         ("sweep --backend cuda --jobs 2 -o s.csv", "--jobs", "backend cuda"),
         ("sweep --measure time --jobs 2 -o s.csv", "--jobs", "--measure cycles"),
         ("bench kernels --backend cuda --threads 2", "--threads", "backend cuda"),
@@ -1939,6 +1948,7 @@ fn options_without_effect_are_refused() {
     run.stop.max_cycles = 3;
     save_run(&folder.path().join("spare.toml"), &run).unwrap();
     tilescope(&folder, "solve --run spare.toml").assert().success();
+    tilescope(&folder, "solve --run spare.toml --method classic").assert().success();
     let classic =
         "render --shape 24x20 --method classic --tile 8 --overlap 2 --borders --at-cycle 3";
     tilescope(&folder, &format!("{classic} -o a.png")).assert().success().stderr("");

@@ -151,8 +151,8 @@ pub struct Render {
     #[arg(long, help_heading = "Figure")]
     asymptotic_rate: bool,
     /// A point whose values are drawn over the cycles (--kind probes), once for each
-    #[arg(long = "probe", value_name = "I,J", help_heading = "Figure", value_parser = values::point, allow_hyphen_values = true)]
-    probes: Vec<[usize; 2]>,
+    #[arg(long = "probe", value_name = "I,J", help_heading = "Figure", value_parser = values::probe, allow_hyphen_values = true)]
+    probes: Vec<values::Probe>,
     /// The tile that is followed through a cycle (--kind inside), counted from the left and from the
     /// top; all for all tiles in 1D [default: 1,1]
     #[arg(long, value_name = "A,B | all", help_heading = "Figure", value_parser = values::follow, allow_hyphen_values = true)]
@@ -269,8 +269,7 @@ pub struct Render {
         value_name = "N",
         help_heading = "Animation",
         value_parser = values::number,
-        allow_negative_numbers = true,
-        requires = "animate"
+        allow_negative_numbers = true
     )]
     fps: Option<f64>,
     /// The file: .png, .svg or .pdf, or .csv for the numbers that are drawn; an animation is an .apng (or
@@ -454,6 +453,7 @@ impl Render {
     /// Refuses options that change nothing of what is drawn, and cycles beyond the end of the run.
     fn check_options(&self, view: &ViewSpec, run: &RunSpec) -> Result<(), UsageError> {
         self.check_kind(view, run.problem.shape.len())?;
+        self.check_values(view, run)?;
         self.check_style(view)?;
         self.check_accelerations(view)?;
         self.check_pairing()?;
@@ -469,6 +469,26 @@ impl Render {
             }
         }
         Ok(())
+    }
+
+    /// Refuses values that mean nothing to the run or to what is drawn of it.
+    fn check_values(&self, view: &ViewSpec, run: &RunSpec) -> Result<(), UsageError> {
+        let refuse = |why: String| Err(UsageError(why));
+        if self.fps.is_some() && self.animate.is_none() {
+            return refuse("--fps has no effect on a figure; use it with --animate".to_owned());
+        }
+        let below = self.range.filter(|range| range.lo() <= 0.0);
+        if let (Some(range), ScaleKind::Log) = (below, view.figure.scale) {
+            let [lo, hi] = [range.lo(), range.hi()];
+            return refuse(format!("--range is {lo},{hi}; on scale log it must be above 0"));
+        }
+        match self.probes.iter().find(|probe| probe.row.is_none()) {
+            Some(probe) if run.problem.shape.len() > 1 => {
+                let dim = run.problem.shape.len();
+                refuse(format!("--probe is {}; a {dim}D grid needs two numbers: I,J", probe.column))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Refuses accelerations where a drawing has no curve of them.
@@ -654,7 +674,7 @@ impl Render {
             chebyshev: self.chebyshev,
             conjugate_gradients: self.conjugate_gradients,
             asymptotic_rate: self.asymptotic_rate,
-            probes: self.probes.clone(),
+            probes: self.probes.iter().map(|probe| probe.point()).collect(),
             pairing: self.pair.unwrap_or_default(),
             inside: self.inside(),
             places: self.places.clone(),

@@ -83,6 +83,7 @@ impl Solve {
     /// Solves, saves and prints the summary.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let spec = self.run.spec()?;
+        self.run.check_tiles(&spec)?;
         let matrix = ("--save-matrix", &self.save_matrix, &["mtx"]);
         let field = ("--save-field", &self.save_field, &["npy"]);
         let curve = ("--save-curve", &self.save_curve, &["csv"]);
