@@ -658,6 +658,22 @@ fn a_run_that_diverges_says_why_and_still_saves_its_curve() {
     assert!(folder.path().join("c.csv").exists());
 }
 
+/// A norm that overflows before the first cycle is no divergence of the iterate.
+#[test]
+fn a_first_residual_that_overflows_is_named() {
+    let folder = folder();
+    write_npy(&folder.path().join("b.npy"), &[20, 24], &[1e300; 480]);
+    for problem in ["--initial 1e308", "--rhs b.npy"] {
+        tilescope(&folder, &format!("solve {SMALL} {problem}"))
+            .assert()
+            .code(1)
+            .stdout(predicate::str::contains("ended after 0 cycles"))
+            .stderr(predicate::str::contains(
+                "‖r₀‖₂, the norm of the first residual, is too large",
+            ));
+    }
+}
+
 #[test]
 fn damping_is_for_sweeps() {
     let folder = folder();

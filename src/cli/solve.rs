@@ -15,8 +15,8 @@ use crate::picture::{
 use crate::problem;
 use crate::problem::matrix::{self, BlockEntries};
 use crate::run::{
-    FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Record, Run, RunTimes, Stop,
-    StopRule, curve_table, reduction, save_solution, save_unknowns,
+    Divergence, FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Record, Run, RunTimes,
+    Stop, StopRule, curve_table, reduction, save_solution, save_unknowns,
 };
 use crate::solver::{EdgeShare, Kernel, Method, SolverError, Subiterations, Traffic};
 use clap::Args;
@@ -642,6 +642,7 @@ impl Summary {
         let known = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), rounded);
         let outcome = match run.outcome() {
             Some(Outcome::Converged) => "converged after",
+            Some(Outcome::Diverged(Divergence::Overflow)) => "ended after",
             Some(Outcome::Diverged(_)) => "diverged after",
             Some(Outcome::RoundingLimit) => "rounding limit reached after",
             None => "interrupted after",

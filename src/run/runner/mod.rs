@@ -63,6 +63,11 @@ pub enum Divergence {
         /// What to change.
         hint: String,
     },
+    /// The initial guess or the right-hand side is so large that the residual has no finite norm.
+    #[error(
+        "‖r₀‖₂, the norm of the first residual, is too large for a number of 64 bits; lower the right-hand side, the initial guess or the boundary values"
+    )]
+    Overflow,
     /// The residual keeps growing.
     #[error(
         "the residual has grown for {GROWING_CYCLES} consecutive cycles, to more than {} times that of the initial guess, at cycle {cycle}{hint}",
@@ -633,6 +638,9 @@ impl Run {
         let finite = self.growth.last.is_finite()
             && record.residual.is_none_or(|residual| residual.l2.is_finite())
             && record.max_change.is_none_or(f64::is_finite);
+        if !finite && cycle == 0 {
+            return Some(Outcome::Diverged(Divergence::Overflow));
+        }
         if !finite {
             return Some(Outcome::Diverged(Divergence::NotFinite { cycle, hint: hint() }));
         }
