@@ -1,6 +1,7 @@
 //! Messages on the terminal, and the exit codes that go with them.
 
 use crate::files;
+use crate::grid::ShapeError;
 use crate::picture::OpenError;
 use crate::run::{PlanError, SpecError};
 use crate::solver::SolverError;
@@ -43,6 +44,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
             | PlanError::Matrix(_)
             | PlanError::Places(_)
             | PlanError::Memory(_)
+            | PlanError::Shape(ShapeError::TooLarge { .. })
             | PlanError::NoRoom(_),
         ) => false,
         Some(_) => true,
