@@ -658,6 +658,24 @@ fn a_run_that_diverges_says_why_and_still_saves_its_curve() {
     assert!(folder.path().join("c.csv").exists());
 }
 
+/// What helps goes by the problem, and is said once.
+#[test]
+fn a_stencil_that_diverges_has_its_own_remedy() {
+    let folder = folder();
+    let run = "--shape 24x20 --stencil d=2,a=-1,c=-1,e=-1,f=-1 --backend cpu";
+    for command in ["solve", "render -o a.png"] {
+        let output = tilescope(&folder, &format!("{command} {run}")).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let lines: Vec<_> = said.lines().collect();
+        assert_eq!(lines.len(), 2, "{said}");
+        assert!(lines[0].starts_with("tilescope: the matrix is not diagonally dominant"), "{said}");
+        for line in lines {
+            assert!(line.ends_with("raise the diagonal, or lower the other entries"), "{said}");
+        }
+    }
+}
+
 /// A norm that overflows before the first cycle is no divergence of the iterate.
 #[test]
 fn a_first_residual_that_overflows_is_named() {

@@ -80,6 +80,12 @@ pub(super) fn print_note(sentence: &str) {
     let _ = writeln!(io::stderr(), "tilescope: {}", one_line(sentence));
 }
 
+/// A sentence of the window as a note: it begins with a small letter and has no full stop.
+pub(super) fn as_note(sentence: &str) -> String {
+    let mut rest = sentence.trim_end_matches('.').chars();
+    rest.next().map_or_else(String::new, |first| first.to_lowercase().chain(rest).collect())
+}
+
 /// The most characters of a message: what it quotes may come from a file of any length.
 const LONGEST: usize = 1000;
 
@@ -129,6 +135,8 @@ mod tests {
     fn what_a_file_says_reaches_the_terminal_as_text() {
         assert_eq!(one_line("key\u{1b}[31m\n is  red\u{202e}"), "key\\u{1b}[31m is red\\u{202e}");
         assert_eq!(escaped("‖r‖₂ ≤ 1\n\tö…"), "‖r‖₂ ≤ 1\n\tö…");
+        assert_eq!(as_note("ρ is 1, so. It stays."), "ρ is 1, so. It stays");
+        assert_eq!(as_note("The matrix."), "the matrix");
         let cut = one_line(&"ä".repeat(5000));
         assert_eq!((cut.chars().count(), cut.ends_with(" …")), (LONGEST + 2, true));
     }

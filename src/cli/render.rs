@@ -1,7 +1,7 @@
 //! `tilescope render`: a figure of a run, or of two.
 
 use super::args::{RunArgs, files_of};
-use super::console::{UsageError, print_note};
+use super::console::{FAILED, UsageError, as_note, print_note};
 use super::gpu_notes::{print_device, print_gpu_notes};
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
@@ -330,7 +330,7 @@ impl Render {
         print_gpu_notes(&first);
         print_device(&first);
         for warning in std::iter::once(&first).chain(&plans).filter_map(Plan::warning) {
-            print_note(&warning);
+            print_note(&as_note(&warning));
         }
         let pixels = match (view.kind.has_page(), &first.problem.shape) {
             (true, _) => view.figure.size.map(u64::from).iter().product::<u64>(),
@@ -353,10 +353,13 @@ impl Render {
             need.add("its map", samples.saturating_mul(BYTES_PER_SAMPLE));
             need.check(plan.precision)?;
         }
-        let mut runs = Vec::new();
+        let (mut runs, mut has_diverged) = (Vec::new(), false);
         for (plan, snapshot_request, cycles) in wanted {
             match record_one(plan, &snapshot_request, &cycles, interrupt) {
-                Ok(snapshots) => runs.push(snapshots),
+                Ok((snapshots, is_divergent)) => {
+                    runs.push(snapshots);
+                    has_diverged |= is_divergent;
+                }
                 Err(error) => match error.downcast_ref() {
                     Some(RecordError::Cancelled { cycle }) => {
                         return Ok(interrupt.report(&interrupted(*cycle)));
@@ -369,6 +372,13 @@ impl Render {
         match self.save(&spec, &runs, view, interrupt) {
             Err(error) if matches!(error.downcast_ref(), Some(FilmError::Cancelled)) => {
                 Ok(interrupt.report("interrupted; nothing was saved"))
+            }
+            // Why its last cycle has no values was said.
+            Err(error)
+                if has_diverged
+                    && matches!(error.downcast_ref(), Some(ViewError::Unknown { .. })) =>
+            {
+                Ok(ExitCode::from(FAILED))
             }
             saved => {
                 saved?;
@@ -806,13 +816,14 @@ struct Other {
 }
 
 /// Records a run at these cycles; without any, at its end. A cycle that is named is drawn wherever the run
-/// would have stopped; the figure carries the run as it was requested.
+/// would have stopped, up to the rounding limit; the figure carries the run as it was requested. Returns whether the run
+/// diverged, too.
 fn record_one(
     plan: &Plan,
     snapshot_request: &SnapshotRequest,
     cycles: &[u64],
     interrupt: Interrupt,
-) -> anyhow::Result<Vec<Snapshot>> {
+) -> anyhow::Result<(Vec<Snapshot>, bool)> {
     let last = cycles.last().copied();
     let when = last.map_or(RecordedCycles::Last, |_| RecordedCycles::UpToRoundingLimit(cycles));
     let mut progress = Progress::start();
@@ -851,7 +862,8 @@ fn record_one(
     }
     // The snapshot has how far the run went; its description keeps how far it was meant to go.
     let asked = |snapshot| Snapshot { plan: plan.clone().into(), ..snapshot };
-    Ok(seen.snapshots.into_iter().map(asked).collect())
+    let is_divergent = matches!(seen.outcome, Some(Outcome::Diverged(_)));
+    Ok((seen.snapshots.into_iter().map(asked).collect(), is_divergent))
 }
 
 #[cfg(test)]

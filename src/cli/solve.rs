@@ -1,7 +1,7 @@
 //! `tilescope solve`: solves a system and prints a summary.
 
 use super::args::RunArgs;
-use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
+use super::console::{FAILED, INTERRUPTED, UsageError, as_note, print, print_note};
 use super::gpu_notes::print_gpu_notes;
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
@@ -106,7 +106,7 @@ impl Solve {
         // A warning goes by it.
         plan.spectral_radius();
         if let Some(warning) = plan.warning() {
-            print_note(&warning);
+            print_note(&as_note(&warning));
         }
         print_gpu_notes(&plan);
         let mut need = MemoryNeed::of(&plan, &[FieldKind::Residual]);

@@ -632,7 +632,8 @@ impl Run {
             let radius =
                 plan.known_radius().map_or_else(String::new, |radius| format!(", ρ = {radius}"));
             format!(
-                "; the matrix is not diagonally dominant (Σ|w| = {dominance} > 1{radius}): lower the velocity, raise the diagonal, or refine the grid"
+                "; the matrix is not diagonally dominant (Σ|w| = {dominance} > 1{radius}): {}",
+                plan.remedy()
             )
         };
         let finite = self.growth.last.is_finite()
