@@ -55,8 +55,8 @@ pub enum Outcome {
 /// How a run diverged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Divergence {
-    /// A NaN or an infinity turned up.
-    #[error("the iterate is no longer finite at cycle {cycle}{hint}")]
+    /// The norm of the residual is a NaN or an infinity.
+    #[error("the norm of the residual is no longer finite at cycle {cycle}{hint}")]
     NotFinite {
         /// In which cycle.
         cycle: u64,
