@@ -1535,6 +1535,10 @@ fn invalid_animations_are_refused() {
         ("--animate 0..400:0 -o a.gif", &["step", "at least 1"]),
         ("--animate 0..99999 -o a.gif", &["number of frames is 100000", "1 to 2000"]),
         ("--animate often -o a.gif", &["'often'", "--animate", "0..400:8"]),
+        (
+            "--animate 0..1999 --size 16384x16384 -o a.gif",
+            &["the animation is 2,000 frames of 16384 × 16384 pixels", "at most 20 billion"],
+        ),
         ("--animate 0..9 --fps 0 -o a.gif", &["frame rate is 0", "0.1 to 60"]),
         ("--animate 0..9 -o a.svg", &["a.svg is none of .apng, .png, .gif and .mp4"]),
         ("--animate 0..9 -o a", &["none of .apng"]),

@@ -794,13 +794,11 @@ impl Render {
         let mut progress = Progress::start();
         let all = runs[0].len();
         if io::stderr().is_terminal() {
+            // Two frames are drawn for the estimate, which may take long.
+            let (path, frames) = (self.output.display(), counted(all as u64, "frame"));
+            print_note(&format!("{path} has {frames}; estimating its size …"));
             let size = FilmSize::of(&self.output, &film, run)?;
-            let size = memory::about(size.bytes(all));
-            print_note(&format!(
-                "{} has {}, about {size}",
-                self.output.display(),
-                counted(all as u64, "frame")
-            ));
+            print_note(&format!("{path} will have about {}", memory::about(size.bytes(all))));
         }
         let mut report = |made| progress.show(|| format!("frame {made} of {all}"));
         Ok(save_film(&self.output, &film, run, interrupt.flag(), &mut report)?)
