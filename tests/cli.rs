@@ -2464,7 +2464,7 @@ fn a_run_whose_parts_do_not_fit_together_is_refused_before_it_begins() {
             "solve --shape 3000x3000 --tol none --max-cycles 1 --save-matrix m.mtx",
             "the matrix to save",
         ),
-        ("render --shape 64x64 --size 12000x12000 -o a.png", "the figure"),
+        ("render --shape 64x64 --size 16000x16000 -o a.png", "the figure"),
     ] {
         let script = format!("ulimit -v 1500000; exec {program} {arguments}");
         let limited =

@@ -288,6 +288,10 @@ const PRINT_DPI: f64 = 300.0;
 /// saved, and compressed; of an animation once more, for the frame before.
 const BYTES_PER_PIXEL: u64 = 12;
 
+/// The same of one picture whose pixels are compressed as they are written: RGBA as it is drawn, and as much for a layer
+/// of it.
+const BYTES_PER_PIXEL_OF_PNG: u64 = 8;
+
 /// Bytes that a sample of the map in a figure takes: its value, its colour, and both as a compressed picture, as text in
 /// the figure, and decoded again to be drawn.
 const BYTES_PER_SAMPLE: u64 = 32;
@@ -336,7 +340,13 @@ impl Render {
             (true, _) => view.figure.size.map(u64::from).iter().product::<u64>(),
             (false, shape) => shape.points() as u64,
         };
-        let frames_at_once = if view.frames.is_some() { 2 } else { 1 };
+        let of_pixel = match (view.frames, FigureFile::of(&self.output)) {
+            (Some(_), _) => 2 * BYTES_PER_PIXEL,
+            // Only its maps have pixels, which are counted as samples; a table has none at all.
+            (None, Ok(FigureFile::Svg) | Err(_)) => 0,
+            (None, Ok(FigureFile::Png)) => BYTES_PER_PIXEL_OF_PNG,
+            (None, Ok(FigureFile::Pdf)) => BYTES_PER_PIXEL,
+        };
         let own = view.snapshot_request(0, &first.problem.shape);
         let mut wanted = vec![(&first, own, self.cycles(&view))];
         for (plan, other) in plans.iter().zip(&others) {
@@ -347,7 +357,7 @@ impl Render {
         // One run after the other, but all of them before the first.
         for (plan, snapshot_request, _) in &wanted {
             let mut need = MemoryNeed::of_snapshot(plan, snapshot_request);
-            need.add("the figure", pixels.saturating_mul(frames_at_once * BYTES_PER_PIXEL));
+            need.add(MemoryNeed::FIGURE, pixels.saturating_mul(of_pixel));
             let [across, down] = snapshot_request.size(&plan.problem.shape).map(|n| n as u64);
             let samples = across.saturating_mul(down);
             need.add("its map", samples.saturating_mul(BYTES_PER_SAMPLE));
