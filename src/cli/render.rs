@@ -863,7 +863,7 @@ fn record_one(
                 print_note(&out_of_cycles(&plan.stop, tolerance, reached));
             }
         }
-        Some(Outcome::RoundingLimit) if plan.stop.tolerance.is_some() => {
+        Some(Outcome::RoundingLimit) if last.is_none() && plan.stop.tolerance.is_some() => {
             print_note("the run stopped at the rounding limit before it met its tolerance");
         }
         _ => {}
