@@ -1,16 +1,7 @@
 //! The rounding limit where the last digits of an iterate circle: cycles change it for ever, and bring it no further.
 
-use super::Run;
-use crate::grid::Precision;
-use crate::run::runner::confirm::true_residual;
-use crate::solver::{NormRequest, Solver, SolverError};
-
 /// The first cycle whose residual is kept to compare with.
 const FIRST: u64 = 1 << 10;
-
-/// A cycle that changes no point by more than this many units of rounding of the largest value changes last digits
-/// alone. Sums of products in the sine basis of a tile round by tens of units.
-const UNITS: f64 = 256.0;
 
 /// b − A u at cycles that double, which says whether the last half of all cycles brought the iterate any further.
 ///
@@ -46,46 +37,18 @@ impl Circling {
         self.found == Some(cycle)
     }
 
+    /// Notes that the iterate of this cycle circles.
+    pub fn find(&mut self, cycle: u64) {
+        self.found = Some(cycle);
+    }
+
     /// Takes in ‖b − A u‖₂ of the cycle that is examined; returns whether it is no less than before.
-    fn note(&mut self, cycle: u64, norm: f64) -> bool {
+    pub fn note(&mut self, cycle: u64, norm: f64) -> bool {
         let is_no_less = norm >= self.least;
         self.least = self.least.min(norm);
         self.next = cycle.saturating_mul(2);
         is_no_less
     }
-}
-
-impl Run {
-    /// Examines the present iterate; returns whether it circles.
-    pub(super) fn find_circling(&mut self) -> Result<bool, SolverError> {
-        let norm = true_residual(&self.plan.problem, &*self.solver)?.l2;
-        let is_no_less = self.circling.note(self.cycle, norm);
-        // Devices with frozen values of each other may come back to where they were before the next exchange.
-        if !is_no_less || !self.stops_at_rest || self.has_frozen_halos() || self.cycle <= self.given
-        {
-            return Ok(false);
-        }
-        let change = self.solver.norms(NormRequest::MAX_CHANGE)?.max_change;
-        let unit = match self.plan.precision {
-            Precision::F32 => f64::from(f32::EPSILON),
-            Precision::F64 => f64::EPSILON,
-        };
-        let most = UNITS * unit * largest_value(&*self.solver)?;
-        if change.is_some_and(|change| change <= most) {
-            self.circling.found = Some(self.cycle);
-        }
-        Ok(self.circling.is_found(self.cycle))
-    }
-}
-
-/// The largest magnitude of an iterate.
-fn largest_value(solver: &dyn Solver) -> Result<f64, SolverError> {
-    let mut largest = 0.0_f64;
-    for row in 0..solver.shape().rows() {
-        let of_row = solver.solution_row(row)?.into_iter().map(f64::abs);
-        largest = of_row.fold(largest, f64::max);
-    }
-    Ok(largest)
 }
 
 #[cfg(test)]

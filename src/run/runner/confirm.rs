@@ -13,6 +13,10 @@ use std::sync::Arc;
 /// Values of an iterate that are copied at a time to find its residual: 8 MB.
 const COPIED: usize = 1 << 20;
 
+/// A cycle that changes no point by more than this many units of rounding of the largest value changes last digits
+/// alone. Sums of products in the sine basis of a tile round by tens of units.
+const UNITS: f64 = 256.0;
+
 /// Arrays that keeping b − A u takes: the iterate, b − A u, and a solver that starts from it.
 const TRUE_RESIDUAL: usize = 5;
 
@@ -163,6 +167,37 @@ impl Run {
         };
         Ok(change == Some(0.0))
     }
+
+    /// Examines the present iterate; returns whether it circles.
+    pub(super) fn find_circling(&mut self) -> Result<bool, SolverError> {
+        let norm = true_residual(&self.plan.problem, &*self.solver)?.l2;
+        let is_no_less = self.circling.note(self.cycle, norm);
+        // Devices with frozen values of each other may come back to where they were before the next exchange.
+        if !is_no_less || !self.stops_at_rest || self.has_frozen_halos() || self.cycle <= self.given
+        {
+            return Ok(false);
+        }
+        let change = self.solver.norms(NormRequest::MAX_CHANGE)?.max_change;
+        let unit = match self.plan.precision {
+            Precision::F32 => f64::from(f32::EPSILON),
+            Precision::F64 => f64::EPSILON,
+        };
+        let most = UNITS * unit * largest_value(&*self.solver)?;
+        if change.is_some_and(|change| change <= most) {
+            self.circling.find(self.cycle);
+        }
+        Ok(self.circling.is_found(self.cycle))
+    }
+}
+
+/// The largest magnitude of an iterate.
+fn largest_value(solver: &dyn Solver) -> Result<f64, SolverError> {
+    let mut largest = 0.0_f64;
+    for row in 0..solver.shape().rows() {
+        let of_row = solver.solution_row(row)?.into_iter().map(f64::abs);
+        largest = of_row.fold(largest, f64::max);
+    }
+    Ok(largest)
 }
 
 /// ‖b − A u‖ of the iterate of a solver, in f64 whatever its precision.
