@@ -1,6 +1,7 @@
 //! Messages on the terminal, and the exit codes that go with them.
 
 use crate::files;
+use crate::grid::ShapeError;
 use crate::picture::OpenError;
 use crate::run::{PlanError, SpecError};
 use crate::solver::SolverError;
@@ -43,6 +44,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
             | PlanError::Matrix(_)
             | PlanError::Places(_)
             | PlanError::Memory(_)
+            | PlanError::Shape(ShapeError::TooLarge { .. })
             | PlanError::NoRoom(_),
         ) => false,
         Some(_) => true,
@@ -76,6 +78,12 @@ pub(super) fn report_parse_error(error: &clap::Error) -> ExitCode {
 /// Prints a sentence on stderr, on one line. A stderr that cannot be written is ignored.
 pub(super) fn print_note(sentence: &str) {
     let _ = writeln!(io::stderr(), "tilescope: {}", one_line(sentence));
+}
+
+/// A sentence of the window as a note: it begins with a small letter and has no full stop.
+pub(super) fn as_note(sentence: &str) -> String {
+    let mut rest = sentence.trim_end_matches('.').chars();
+    rest.next().map_or_else(String::new, |first| first.to_lowercase().chain(rest).collect())
 }
 
 /// The most characters of a message: what it quotes may come from a file of any length.
@@ -127,6 +135,8 @@ mod tests {
     fn what_a_file_says_reaches_the_terminal_as_text() {
         assert_eq!(one_line("key\u{1b}[31m\n is  red\u{202e}"), "key\\u{1b}[31m is red\\u{202e}");
         assert_eq!(escaped("‖r‖₂ ≤ 1\n\tö…"), "‖r‖₂ ≤ 1\n\tö…");
+        assert_eq!(as_note("ρ is 1, so. It stays."), "ρ is 1, so. It stays");
+        assert_eq!(as_note("The matrix."), "the matrix");
         let cut = one_line(&"ä".repeat(5000));
         assert_eq!((cut.chars().count(), cut.ends_with(" …")), (LONGEST + 2, true));
     }

@@ -3,6 +3,8 @@
 use super::console::{self, print_note};
 use crate::files;
 use anyhow::anyhow;
+use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -16,6 +18,12 @@ static SEEN: AtomicBool = AtomicBool::new(false);
 /// Whether what is under way is completed after the first Ctrl-C.
 static COMPLETES: AtomicBool = AtomicBool::new(false);
 
+/// Whether the sentence about the end was printed.
+static REPORTED: AtomicBool = AtomicBool::new(false);
+
+/// What is being saved, once the work is done.
+static SAVING: Mutex<Option<Saving>> = Mutex::new(None);
+
 /// Locked where the process must not end: a row is being written to a table.
 static WRITING: Mutex<()> = Mutex::new(());
 
@@ -26,6 +34,40 @@ static ENDED: Mutex<String> = Mutex::new(String::new());
 /// lost, since files are written elsewhere and renamed. The rest of a second is for its end: gigabytes are given
 /// back to the system.
 const PATIENCE: Duration = Duration::from_millis(250);
+
+/// Files that are saved when the work is done.
+struct Saving {
+    files: Vec<PathBuf>,
+    /// The exit code once all of them are complete.
+    code: u8,
+    /// What would complete all.
+    hint: &'static str,
+}
+
+impl Saving {
+    /// What is said when the process ends meanwhile, and its exit code.
+    fn end(&self, complete: &[PathBuf]) -> (String, u8) {
+        let list = |paths: &[&PathBuf]| {
+            paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+        };
+        let (made, left): (Vec<_>, Vec<_>) =
+            self.files.iter().partition(|path| complete.contains(path));
+        let made = match made.len() {
+            0 => None,
+            1 => Some(format!("{} is complete", list(&made))),
+            _ => Some(format!("{} are complete", list(&made))),
+        };
+        match (left.is_empty(), made) {
+            (true, made) => (made.unwrap_or_default(), self.code),
+            (false, made) => {
+                let made = made.map_or_else(String::new, |made| format!("{made}; "));
+                let left = list(&left);
+                let said = format!("interrupted while saving: {made}left out: {left}{}", self.hint);
+                (said, console::INTERRUPTED)
+            }
+        }
+    }
+}
 
 /// Access to the interrupt flag; exists once the handler is installed.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +98,20 @@ impl Interrupt {
     /// Changes the sentence that is printed where the process ends in the middle of work.
     pub fn ends_with(self, ended: impl Into<String>) {
         *ENDED.lock().unwrap_or_else(PoisonError::into_inner) = ended.into();
+    }
+
+    /// From now on these files are saved, and nothing else is left to do. `code` is the exit code once all of them are
+    /// complete, `hint` the end of the sentence where the process ends before.
+    pub fn saves(self, files: Vec<PathBuf>, code: u8, hint: &'static str) {
+        let saving = (!files.is_empty()).then_some(Saving { files, code, hint });
+        *SAVING.lock().unwrap_or_else(PoisonError::into_inner) = saving;
+    }
+
+    /// Reports the end of interrupted work, once: the process may end at the same time because the work took long to
+    /// notice.
+    pub fn report(self, ended: &str) -> ExitCode {
+        report(ended);
+        ExitCode::from(console::INTERRUPTED)
     }
 
     /// Whether an interrupt was requested; the caller then ends its work.
@@ -95,17 +151,57 @@ impl Interrupt {
 /// Ends the process if the work does not see the flag in time, or reports that it takes longer.
 fn end_or_say_so() {
     std::thread::sleep(PATIENCE);
-    if SEEN.load(Ordering::SeqCst) || COMPLETES.load(Ordering::SeqCst) {
-        print_note("stopping …; Ctrl-C again stops now");
-        return;
+    let completes = COMPLETES.load(Ordering::SeqCst);
+    if !completes && !SEEN.load(Ordering::SeqCst) {
+        end();
     }
-    end();
+    let saves = SAVING.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+    print_note(match completes && saves {
+        true => "completing the files …; Ctrl-C again stops now",
+        false => "stopping …; Ctrl-C again stops now",
+    });
+}
+
+/// Prints the sentence about the end, if none was printed.
+fn report(ended: &str) {
+    if !REPORTED.swap(true, Ordering::SeqCst) {
+        print_note(ended);
+    }
 }
 
 /// Ends the process, and leaves no unfinished file.
-fn end() {
+fn end() -> ! {
     let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-    print_note(&ENDED.lock().unwrap_or_else(PoisonError::into_inner));
-    files::remove_unfinished();
-    std::process::exit(console::INTERRUPTED.into());
+    let complete = files::end_writing();
+    let saving = SAVING.lock().unwrap_or_else(PoisonError::into_inner);
+    let (ended, code) = match &*saving {
+        Some(saving) => saving.end(&complete),
+        None => {
+            let ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            (ended, console::INTERRUPTED)
+        }
+    };
+    report(&ended);
+    std::process::exit(code.into());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_complete_is_named_and_only_what_is_left_out_is_a_failure() {
+        let files = ["c.csv", "u.npy"].map(PathBuf::from).to_vec();
+        let saving = Saving { files: files.clone(), code: 1, hint: " (again)" };
+        let said = |complete: &[PathBuf]| saving.end(complete);
+        assert_eq!(
+            said(&[]),
+            ("interrupted while saving: left out: c.csv, u.npy (again)".to_owned(), 130)
+        );
+        let part = "interrupted while saving: c.csv is complete; left out: u.npy (again)";
+        assert_eq!(said(&files[..1]), (part.to_owned(), 130));
+        assert_eq!(said(&files), ("c.csv, u.npy are complete".to_owned(), 1));
+        let one = Saving { files: files[1..].to_vec(), code: 0, hint: "" };
+        assert_eq!(one.end(&files), ("u.npy is complete".to_owned(), 0));
+    }
 }

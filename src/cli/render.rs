@@ -1,20 +1,20 @@
 //! `tilescope render`: a figure of a run, or of two.
 
 use super::args::{RunArgs, files_of};
-use super::console::{INTERRUPTED, UsageError, print_note};
+use super::console::{FAILED, UsageError, as_note, print_note};
 use super::gpu_notes::{print_device, print_gpu_notes};
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
 use super::progress::Progress;
-use super::solve::interrupted;
+use super::solve::{interrupted, out_of_cycles};
 use super::values::{self, Follow, Size};
 use crate::grid::{Slice, memory};
 use crate::picture::{
     self, Camera, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError,
     FilmFile, FilmSize, Frames, InsideKind, InsideView, LARGEST_SIDE, Norm, Over, Pairing,
     PlacedFigure, RATE, Range, SCREEN_DPI, SMALLEST_SIDE, ScaleKind, Spacing, Theme, ViewError,
-    ViewSpec, common_range, counted, figure, natural_map, natural_scale, save_figure, save_film,
-    save_table,
+    ViewSpec, common_range, counted, figure, grouped, natural_map, natural_scale, save_figure,
+    save_film, save_table,
 };
 use crate::run::{
     CutLine, FieldKind, MemoryNeed, Monitor, Outcome, Plan, Planner, RecordError, RecordedCycles,
@@ -151,8 +151,8 @@ pub struct Render {
     #[arg(long, help_heading = "Figure")]
     asymptotic_rate: bool,
     /// A point whose values are drawn over the cycles (--kind probes), once for each
-    #[arg(long = "probe", value_name = "I,J", help_heading = "Figure", value_parser = values::point, allow_hyphen_values = true)]
-    probes: Vec<[usize; 2]>,
+    #[arg(long = "probe", value_name = "I,J", help_heading = "Figure", value_parser = values::probe, allow_hyphen_values = true)]
+    probes: Vec<values::Probe>,
     /// The tile that is followed through a cycle (--kind inside), counted from the left and from the
     /// top; all for all tiles in 1D [default: 1,1]
     #[arg(long, value_name = "A,B | all", help_heading = "Figure", value_parser = values::follow, allow_hyphen_values = true)]
@@ -269,8 +269,7 @@ pub struct Render {
         value_name = "N",
         help_heading = "Animation",
         value_parser = values::number,
-        allow_negative_numbers = true,
-        requires = "animate"
+        allow_negative_numbers = true
     )]
     fps: Option<f64>,
     /// The file: .png, .svg or .pdf, or .csv for the numbers that are drawn; an animation is an .apng (or
@@ -288,6 +287,10 @@ const PRINT_DPI: f64 = 300.0;
 /// Bytes that drawing and encoding a figure takes for each of its pixels: RGBA as it is drawn, as it is
 /// saved, and compressed; of an animation once more, for the frame before.
 const BYTES_PER_PIXEL: u64 = 12;
+
+/// The same of one picture whose pixels are compressed as they are written: RGBA as it is drawn, and as much for a layer
+/// of it.
+const BYTES_PER_PIXEL_OF_PNG: u64 = 8;
 
 /// Bytes that a sample of the map in a figure takes: its value, its colour, and both as a compressed picture, as text in
 /// the figure, and decoded again to be drawn.
@@ -325,16 +328,25 @@ impl Render {
             .and_then(|()| view.check_plan(&first))
             .map_err(|refused| UsageError(refused.to_string()))?;
         self.check_inside(&first)?;
+        if let Some(note) = self.run.lacks_tolerance(&spec) {
+            print_note(&note);
+        }
         print_gpu_notes(&first);
         print_device(&first);
         for warning in std::iter::once(&first).chain(&plans).filter_map(Plan::warning) {
-            print_note(&warning);
+            print_note(&as_note(&warning));
         }
         let pixels = match (view.kind.has_page(), &first.problem.shape) {
             (true, _) => view.figure.size.map(u64::from).iter().product::<u64>(),
             (false, shape) => shape.points() as u64,
         };
-        let frames_at_once = if view.frames.is_some() { 2 } else { 1 };
+        let of_pixel = match (view.frames, FigureFile::of(&self.output)) {
+            (Some(_), _) => 2 * BYTES_PER_PIXEL,
+            // Only its maps have pixels, which are counted as samples; a table has none at all.
+            (None, Ok(FigureFile::Svg) | Err(_)) => 0,
+            (None, Ok(FigureFile::Png)) => BYTES_PER_PIXEL_OF_PNG,
+            (None, Ok(FigureFile::Pdf)) => BYTES_PER_PIXEL,
+        };
         let own = view.snapshot_request(0, &first.problem.shape);
         let mut wanted = vec![(&first, own, self.cycles(&view))];
         for (plan, other) in plans.iter().zip(&others) {
@@ -345,29 +357,38 @@ impl Render {
         // One run after the other, but all of them before the first.
         for (plan, snapshot_request, _) in &wanted {
             let mut need = MemoryNeed::of_snapshot(plan, snapshot_request);
-            need.add("the figure", pixels.saturating_mul(frames_at_once * BYTES_PER_PIXEL));
+            need.add(MemoryNeed::FIGURE, pixels.saturating_mul(of_pixel));
             let [across, down] = snapshot_request.size(&plan.problem.shape).map(|n| n as u64);
             let samples = across.saturating_mul(down);
             need.add("its map", samples.saturating_mul(BYTES_PER_SAMPLE));
             need.check(plan.precision)?;
         }
-        let mut runs = Vec::new();
+        let (mut runs, mut has_diverged) = (Vec::new(), false);
         for (plan, snapshot_request, cycles) in wanted {
             match record_one(plan, &snapshot_request, &cycles, interrupt) {
-                Ok(snapshots) => runs.push(snapshots),
+                Ok((snapshots, is_divergent)) => {
+                    runs.push(snapshots);
+                    has_diverged |= is_divergent;
+                }
                 Err(error) => match error.downcast_ref() {
                     Some(RecordError::Cancelled { cycle }) => {
-                        print_note(&interrupted(*cycle));
-                        return Ok(ExitCode::from(INTERRUPTED));
+                        return Ok(interrupt.report(&interrupted(*cycle)));
                     }
                     _ => return Err(error),
                 },
             }
         }
+        interrupt.saves(vec![self.output.clone()], 0, "");
         match self.save(&spec, &runs, view, interrupt) {
             Err(error) if matches!(error.downcast_ref(), Some(FilmError::Cancelled)) => {
-                print_note("interrupted; nothing was saved");
-                Ok(ExitCode::from(INTERRUPTED))
+                Ok(interrupt.report("interrupted; nothing was saved"))
+            }
+            // Why its last cycle has no values was said.
+            Err(error)
+                if has_diverged
+                    && matches!(error.downcast_ref(), Some(ViewError::Unknown { .. })) =>
+            {
+                Ok(ExitCode::from(FAILED))
             }
             saved => {
                 saved?;
@@ -452,17 +473,39 @@ impl Render {
     /// Refuses options that change nothing of what is drawn, and cycles beyond the end of the run.
     fn check_options(&self, view: &ViewSpec, run: &RunSpec) -> Result<(), UsageError> {
         self.check_kind(view, run.problem.shape.len())?;
+        self.check_values(view, run)?;
         self.check_style(view)?;
         self.check_accelerations(view)?;
         self.check_pairing()?;
-        let last = match view.frames {
-            Some(frames) => Some(("--animate", frames.last)),
-            None => self.at_cycle.map(|cycle| ("--at-cycle", cycle)),
-        };
-        match last.zip(self.run.max_cycles(run)) {
-            Some(((option, cycle), (most, limit))) if cycle > most => {
-                let goes = if self.animate.is_some() { "goes to" } else { "is" };
-                Err(UsageError(format!("{option} {goes} {cycle}, but the run ends at {limit}")))
+        let Some((most, limit)) = self.run.max_cycles(run) else { return Ok(()) };
+        for (option, goes, last) in [
+            ("--animate", "goes to", view.frames.map(|frames| frames.last)),
+            ("--at-cycle", "is", self.at_cycle),
+            ("--until", "is", self.until),
+        ] {
+            if let Some(cycle) = last.filter(|cycle| *cycle > most) {
+                let why = format!("{option} {goes} {cycle}, but the run ends at {limit}");
+                return Err(UsageError(why));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses values that mean nothing to the run or to what is drawn of it.
+    fn check_values(&self, view: &ViewSpec, run: &RunSpec) -> Result<(), UsageError> {
+        let refuse = |why: String| Err(UsageError(why));
+        if self.fps.is_some() && self.animate.is_none() {
+            return refuse("--fps has no effect on a figure; use it with --animate".to_owned());
+        }
+        let below = self.range.filter(|range| range.lo() <= 0.0);
+        if let (Some(range), ScaleKind::Log) = (below, view.figure.scale) {
+            let [lo, hi] = [range.lo(), range.hi()];
+            return refuse(format!("--range is {lo},{hi}; on scale log it must be above 0"));
+        }
+        match self.probes.iter().find(|probe| probe.row.is_none()) {
+            Some(probe) if run.problem.shape.len() > 1 => {
+                let dim = run.problem.shape.len();
+                refuse(format!("--probe is {}; a {dim}D grid needs two numbers: I,J", probe.column))
             }
             _ => Ok(()),
         }
@@ -651,7 +694,7 @@ impl Render {
             chebyshev: self.chebyshev,
             conjugate_gradients: self.conjugate_gradients,
             asymptotic_rate: self.asymptotic_rate,
-            probes: self.probes.clone(),
+            probes: self.probes.iter().map(|probe| probe.point()).collect(),
             pairing: self.pair.unwrap_or_default(),
             inside: self.inside(),
             places: self.places.clone(),
@@ -761,13 +804,11 @@ impl Render {
         let mut progress = Progress::start();
         let all = runs[0].len();
         if io::stderr().is_terminal() {
+            // Two frames are drawn for the estimate, which may take long.
+            let (path, frames) = (self.output.display(), counted(all as u64, "frame"));
+            print_note(&format!("{path} has {frames}; estimating its size …"));
             let size = FilmSize::of(&self.output, &film, run)?;
-            let size = memory::about(size.bytes(all));
-            print_note(&format!(
-                "{} has {}, about {size}",
-                self.output.display(),
-                counted(all as u64, "frame")
-            ));
+            print_note(&format!("{path} will have about {}", memory::about(size.bytes(all))));
         }
         let mut report = |made| progress.show(|| format!("frame {made} of {all}"));
         Ok(save_film(&self.output, &film, run, interrupt.flag(), &mut report)?)
@@ -783,14 +824,16 @@ struct Other {
 }
 
 /// Records a run at these cycles; without any, at its end. A cycle that is named is drawn wherever the run
-/// would have stopped; the figure carries the run as it was requested.
+/// would have stopped, up to the rounding limit; the figure carries the run as it was requested. Returns whether the run
+/// diverged, too.
 fn record_one(
     plan: &Plan,
     snapshot_request: &SnapshotRequest,
     cycles: &[u64],
     interrupt: Interrupt,
-) -> anyhow::Result<Vec<Snapshot>> {
-    let when = if cycles.is_empty() { RecordedCycles::Last } else { RecordedCycles::Each(cycles) };
+) -> anyhow::Result<(Vec<Snapshot>, bool)> {
+    let last = cycles.last().copied();
+    let when = last.map_or(RecordedCycles::Last, |_| RecordedCycles::UpToRoundingLimit(cycles));
     let mut progress = Progress::start();
     let mut report = |stage: Stage<'_>| match stage {
         Stage::Run(run) => progress.show_run(run),
@@ -806,16 +849,29 @@ fn record_one(
         Err(error) => return Err(error.into()),
     };
     drop(progress);
+    let reached = seen.snapshots.last().map_or(0, Snapshot::cycle);
     match &seen.outcome {
+        Some(Outcome::RoundingLimit) if last.is_some_and(|last| reached < last) => {
+            let [reached, last] = [reached, last.unwrap_or_default()].map(grouped);
+            print_note(&format!(
+                "the run ends after {reached} cycles, at the rounding limit; they are drawn in place of {last}"
+            ));
+        }
         Some(Outcome::Diverged(divergence)) => print_note(&divergence.to_string()),
-        Some(Outcome::RoundingLimit) if plan.stop.tolerance.is_some() => {
+        Some(Outcome::OutOfCycles) if last.is_none() => {
+            if let Some(tolerance) = plan.stop.tolerance {
+                print_note(&out_of_cycles(&plan.stop, tolerance, reached));
+            }
+        }
+        Some(Outcome::RoundingLimit) if last.is_none() && plan.stop.tolerance.is_some() => {
             print_note("the run stopped at the rounding limit before it met its tolerance");
         }
         _ => {}
     }
     // The snapshot has how far the run went; its description keeps how far it was meant to go.
     let asked = |snapshot| Snapshot { plan: plan.clone().into(), ..snapshot };
-    Ok(seen.snapshots.into_iter().map(asked).collect())
+    let is_divergent = matches!(seen.outcome, Some(Outcome::Diverged(_)));
+    Ok((seen.snapshots.into_iter().map(asked).collect(), is_divergent))
 }
 
 #[cfg(test)]

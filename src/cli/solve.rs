@@ -1,7 +1,7 @@
 //! `tilescope solve`: solves a system and prints a summary.
 
 use super::args::RunArgs;
-use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
+use super::console::{FAILED, INTERRUPTED, UsageError, as_note, print, print_note};
 use super::gpu_notes::print_gpu_notes;
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
@@ -15,11 +15,10 @@ use crate::picture::{
 use crate::problem;
 use crate::problem::matrix::{self, BlockEntries};
 use crate::run::{
-    FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, RunTimes, StopRule,
-    curve_table, reduction, save_solution, save_unknowns,
+    Divergence, FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Record, Run, RunTimes,
+    Stop, StopRule, curve_table, reduction, save_solution, save_unknowns,
 };
-use crate::solver::Subiterations;
-use crate::solver::{EdgeShare, Kernel, Method, Traffic};
+use crate::solver::{EdgeShare, Kernel, Method, SolverError, Subiterations, Traffic};
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -65,10 +64,10 @@ pub struct Solve {
     /// Save the matrix as a Matrix Market file: that of --matrix, or a grid problem written out as one
     #[arg(long, value_name = "M.mtx", help_heading = "Output")]
     save_matrix: Option<PathBuf>,
-    /// Save the norms of every cycle as CSV
+    /// Save the norms of every cycle as CSV; of runs of more than 262,144 cycles those of every second, fourth, …
     #[arg(long, value_name = "C.csv", help_heading = "Output")]
     save_curve: Option<PathBuf>,
-    /// After Ctrl-C, save the results so far and print their summary
+    /// After Ctrl-C, save the results of the last whole cycle and print their summary
     #[arg(long, help_heading = "Output")]
     save_on_interrupt: bool,
 }
@@ -84,6 +83,7 @@ impl Solve {
     /// Solves, saves and prints the summary.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let spec = self.run.spec()?;
+        self.run.check_tiles(&spec)?;
         let matrix = ("--save-matrix", &self.save_matrix, &["mtx"]);
         let field = ("--save-field", &self.save_field, &["npy"]);
         let curve = ("--save-curve", &self.save_curve, &["csv"]);
@@ -100,10 +100,13 @@ impl Solve {
         let begin = Instant::now();
         let plan = Arc::new(planner().plan(&spec)?);
         let mut setup_seconds = begin.elapsed().as_secs_f64();
+        if let Some(note) = self.run.lacks_tolerance(&spec) {
+            print_note(&note);
+        }
         // A warning goes by it.
         plan.spectral_radius();
         if let Some(warning) = plan.warning() {
-            print_note(&warning);
+            print_note(&as_note(&warning));
         }
         print_gpu_notes(&plan);
         let mut need = MemoryNeed::of(&plan, &[FieldKind::Residual]);
@@ -121,7 +124,10 @@ impl Solve {
         run.find_all_norms(self.save_curve.is_some());
         match self.save_on_interrupt {
             // Without a gap: what comes between the last cycle and the files is completed, too.
-            true => interrupt.complete(|| self.solve(&mut run, setup_seconds, interrupt)),
+            true => {
+                run.stop_on(interrupt.flag());
+                interrupt.complete(|| self.solve(&mut run, setup_seconds, interrupt))
+            }
             false => self.solve(&mut run, setup_seconds, interrupt),
         }
     }
@@ -135,22 +141,24 @@ impl Solve {
     ) -> anyhow::Result<ExitCode> {
         let is_whole = self.advance(run, interrupt)?;
         if !is_whole && !self.save_on_interrupt {
-            print_note(&self.interrupted(run));
-            return Ok(ExitCode::from(INTERRUPTED));
+            return Ok(interrupt.report(&self.interrupted(run)));
         }
         run.settle()?;
+        if !is_whole {
+            print_note(&format!("{}; its results are saved", how_far(run)));
+        }
         // The numbers first: they are not lost where saving fails.
         let mut summary = Summary::of(run, setup_seconds)?;
         // But for one object that has the time of saving in it.
-        let is_late = self.json && summary.matrix.is_some() && self.saves();
+        let is_late = self.json && summary.matrix.is_some() && !self.saved().is_empty();
         let print_summary = |summary: &Summary, run: &Run| -> anyhow::Result<()> {
             print(&if self.json { summary.json()? } else { summary.text(run) })
         };
         let printed = if is_late { Ok(()) } else { print_summary(&summary, run) };
         let code = if is_whole { exit_code(run) } else { INTERRUPTED };
-        let ended = "interrupted while saving: a file is complete or was not written";
-        let how = if self.save_on_interrupt { "" } else { " (--save-on-interrupt completes all)" };
-        interrupt.ends_with(format!("{ended}{how}"));
+        let hint = if self.save_on_interrupt { "" } else { " (--save-on-interrupt completes all)" };
+        // A summary that is printed after the files would be left out, too.
+        interrupt.saves(self.saved(), if is_late { INTERRUPTED } else { code }, hint);
         let begin = Instant::now();
         let saved = self.save(run);
         summary.saved_in(begin.elapsed().as_secs_f64());
@@ -160,20 +168,15 @@ impl Solve {
         Ok(ExitCode::from(code))
     }
 
-    /// Whether anything is to be saved.
-    fn saves(&self) -> bool {
-        [&self.save_matrix, &self.save_field, &self.save_curve].into_iter().any(Option::is_some)
+    /// The files that are saved, in their order.
+    fn saved(&self) -> Vec<PathBuf> {
+        let files = [&self.save_curve, &self.save_matrix, &self.save_field];
+        files.into_iter().flatten().cloned().collect()
     }
 
     /// What there was when Ctrl-C ended the run.
     fn interrupted(&self, run: &Run) -> String {
-        let mut text = format!("interrupted after {}", counted(run.cycle(), "cycle"));
-        let known = run.history().records().rev().find_map(|record| record.residual);
-        if let Some(norms) = known {
-            let reduction = rounded(reduction(norms.l2, run.start_residual()));
-            text += &format!(", at ‖r‖₂ / ‖r₀‖₂ = {reduction}");
-        }
-        text + self.unsaved()
+        how_far(run) + self.unsaved()
     }
 
     /// The end of the sentence where Ctrl-C ends the process before there is a file that was asked for.
@@ -192,9 +195,12 @@ impl Solve {
             if interrupt.is_requested() {
                 return Ok(false);
             }
-            // The next cycles may take minutes: then the process ends without them.
+            // The next cycles may take minutes: then the process ends without them, or the run at the last whole one.
             interrupt.ends_with(self.interrupted(run));
-            run.advance(u64::MAX)?;
+            match run.advance(u64::MAX) {
+                Err(SolverError::Stopped) => return Ok(false),
+                made => made?,
+            };
             progress.show_run(run);
         }
         Ok(true)
@@ -205,6 +211,11 @@ impl Solve {
         if let Some(path) = &self.save_curve {
             curve_table(run.history().records(), run.sweeps_per_cycle(), run.start_residual())
                 .save(path)?;
+            let stride = run.history().stride();
+            if stride > 1 {
+                let [path, stride] = [path.display().to_string(), grouped(stride)];
+                print_note(&format!("of so many cycles {path} has the norms of one in {stride}"));
+            }
         }
         if let Some(path) = &self.save_matrix {
             save_matrix(path, plan)?;
@@ -220,6 +231,17 @@ impl Solve {
         }
         Ok(())
     }
+}
+
+/// How far Ctrl-C let a run come: the cycles that were made whole.
+fn how_far(run: &Run) -> String {
+    let mut text = format!("interrupted after {}", counted(run.cycle(), "cycle"));
+    let known = run.history().records().rev().find_map(|record| record.residual);
+    if let Some(norms) = known {
+        let reduction = rounded(reduction(norms.l2, run.start_residual()));
+        text += &format!(", at ‖r‖₂ / ‖r₀‖₂ = {reduction}");
+    }
+    text
 }
 
 /// A planner that shows how far it has read a matrix.
@@ -243,13 +265,10 @@ fn exit_code(run: &Run) -> u8 {
 
 /// Why a run did not reach the tolerance that was in force, if it did not.
 fn not_converged(run: &Run) -> Option<String> {
-    let (stop, cycles) = (run.plan().stop, counted(run.cycle(), "cycle"));
+    let stop = run.plan().stop;
     let tolerance = stop.tolerance?;
     match run.outcome()? {
-        Outcome::OutOfCycles => Some(format!(
-            "the {} did not reach the tolerance {tolerance:?} within {cycles}; allow more with --max-cycles, or raise --tol",
-            stop.rule.name(),
-        )),
+        Outcome::OutOfCycles => Some(out_of_cycles(&stop, tolerance, run.cycle())),
         Outcome::RoundingLimit => {
             Some(format!("{}; {}", rounding_limit(run), above_rounding(run.plan())))
         }
@@ -257,11 +276,22 @@ fn not_converged(run: &Run) -> Option<String> {
     }
 }
 
+/// The message of a run that made all cycles that were allowed before it met its tolerance.
+pub(super) fn out_of_cycles(stop: &Stop, tolerance: f64, cycles: u64) -> String {
+    format!(
+        "the {} did not reach the tolerance {tolerance:?} within {}; allow more with --max-cycles, or raise --tol",
+        stop.rule.name(),
+        counted(cycles, "cycle"),
+    )
+}
+
 /// The message of a run that stopped at the rounding limit.
 pub(super) fn rounding_limit(run: &Run) -> String {
-    let residual = run.record().residual.map_or(f64::NAN, |norms| norms.l2);
+    let Record { residual, max_change, .. } = run.record();
+    let residual = residual.map_or(f64::NAN, |norms| norms.l2);
+    let what = if max_change == Some(0.0) { "nothing" } else { "only the last digits" };
     format!(
-        "the rounding limit is reached: cycles after {} change nothing, at ‖r‖₂ / ‖r₀‖₂ = {}",
+        "the rounding limit is reached: cycles after {} change {what}, at ‖r‖₂ / ‖r₀‖₂ = {}",
         grouped(run.cycle()),
         rounded(reduction(residual, run.start_residual())),
     )
@@ -612,6 +642,7 @@ impl Summary {
         let known = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), rounded);
         let outcome = match run.outcome() {
             Some(Outcome::Converged) => "converged after",
+            Some(Outcome::Diverged(Divergence::Overflow)) => "ended after",
             Some(Outcome::Diverged(_)) => "diverged after",
             Some(Outcome::RoundingLimit) => "rounding limit reached after",
             None => "interrupted after",

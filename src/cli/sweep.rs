@@ -150,12 +150,14 @@ impl Sweep {
             None => Ok(()),
         };
         if !is_whole {
-            print_note(&format!(
-                "interrupted after {} of {}; {} keeps them, and --resume continues",
-                rows.len(),
-                counted(sweep.cells().len() as u64, "setting"),
-                self.output.display(),
-            ));
+            let all = counted(sweep.cells().len() as u64, "setting");
+            print_note(&match rows.len() {
+                0 => format!("interrupted before the first of {all}; --resume begins again"),
+                made => format!(
+                    "interrupted after {made} of {all}; {} keeps them, and --resume continues",
+                    self.output.display(),
+                ),
+            });
             plot()?;
             return Ok(ExitCode::from(INTERRUPTED));
         }

@@ -288,6 +288,25 @@ pub(super) fn point(text: &str) -> Result<[usize; 2], String> {
     }
 }
 
+/// A point whose values are drawn, as it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Probe {
+    pub column: usize,
+    /// Left out in 1D.
+    pub row: Option<usize>,
+}
+
+impl Probe {
+    pub fn point(self) -> [usize; 2] {
+        [self.column, self.row.unwrap_or(0)]
+    }
+}
+
+pub(super) fn probe(text: &str) -> Result<Probe, String> {
+    let [column, row] = point(text)?;
+    Ok(Probe { column, row: text.contains(',').then_some(row) })
+}
+
 /// A point of a 3D grid.
 pub(super) fn point_3d(text: &str) -> Result<[usize; 3], String> {
     let indices: Result<Vec<usize>, _> =

@@ -1,7 +1,7 @@
 //! Files on a disk.
 
 use super::error::FileError;
-use super::unfinished::Unfinished;
+use super::unfinished::{Unfinished, complete};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -39,7 +39,7 @@ fn try_write(
             let file = File::options().write(true).open(path)?;
             let mut out = BufWriter::new(GradualFile { file, waits: false, unsynced: 0 });
             write(&mut out)?;
-            return out.flush();
+            return complete(path, || out.flush());
         }
         // Renaming ignores the permissions of the replaced file, so they are checked here.
         Some(_) => drop(File::options().write(true).open(path)?),
@@ -68,7 +68,7 @@ fn try_write(
     // Closed first: not every system can rename open files.
     drop(file);
     // Not `persist`, which does not go through the C library, whose calls tests make fail.
-    fs::rename(&unfinished, &target)?;
+    complete(path, || fs::rename(&unfinished, &target))?;
     _ = unfinished.keep();
     Ok(())
 }

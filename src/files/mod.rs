@@ -12,7 +12,7 @@ pub use disk::*;
 pub use error::{FileError, reason};
 #[cfg(target_arch = "wasm32")]
 pub use page::*;
-pub use unfinished::{Unfinished, remove_unfinished};
+pub use unfinished::{Unfinished, complete, end_writing};
 
 use std::io::{self, Read};
 use std::path::Path;

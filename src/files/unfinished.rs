@@ -1,36 +1,65 @@
-//! The files that this process has begun and not finished.
+//! The files that this process has begun and not finished, and those that it has completed.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The unfinished files of this process.
-static UNFINISHED_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// The files of this process.
+static FILES: Mutex<Files> = Mutex::new(Files { unfinished: Vec::new(), complete: Vec::new() });
 
-/// An unfinished file that [`remove_unfinished`] removes, until this is dropped.
+struct Files {
+    unfinished: Vec<PathBuf>,
+    /// By the names that were asked for, each once.
+    complete: Vec<PathBuf>,
+}
+
+fn files() -> MutexGuard<'static, Files> {
+    FILES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An unfinished file that [`end_writing`] removes, until this is dropped.
 #[derive(Debug)]
 pub struct Unfinished(PathBuf);
 
 impl Unfinished {
     /// Makes a file known.
     pub fn new(path: &Path) -> Self {
-        UNFINISHED_FILES.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+        files().unfinished.push(path.to_owned());
         Self(path.to_owned())
     }
 }
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        let mut known = UNFINISHED_FILES.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|path| *path != self.0);
+        files().unfinished.retain(|path| *path != self.0);
     }
 }
 
-/// Removes the files that this process has begun and not finished, for a process that ends now. What
-/// cannot be removed is left to the next save in that folder.
-pub fn remove_unfinished() {
-    let known = UNFINISHED_FILES.lock().unwrap_or_else(PoisonError::into_inner);
-    for path in &*known {
+/// Does the last step of writing the file of that name: with it the file is complete. It is not done once
+/// [`end_writing`] has begun.
+///
+/// # Errors
+/// Those of the step.
+pub fn complete(name: &Path, step: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let mut files = files();
+    step()?;
+    if !files.complete.iter().any(|known| known == name) {
+        files.complete.push(name.to_owned());
+    }
+    Ok(())
+}
+
+/// Removes the files that this process has begun and not finished, for a process that ends now: no file is completed
+/// after this. Returns the names of those that it has completed. What cannot be removed is left to the next save in that
+/// folder.
+pub fn end_writing() -> Vec<PathBuf> {
+    let files = files();
+    for path in &files.unfinished {
         _ = fs::remove_file(path);
     }
+    let complete = files.complete.clone();
+    // Whoever is about to complete a file waits for the end of the process.
+    std::mem::forget(files);
+    complete
 }

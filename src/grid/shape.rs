@@ -39,7 +39,7 @@ pub enum ShapeError {
         field: &'static str,
     },
     /// More than any machine can address.
-    #[error("shape {shape} needs {} bytes, more than a machine can address", two_digits(*.bytes as f64))]
+    #[error("shape {shape} needs {} bytes for {ARRAYS} arrays of f64, more than a machine can address", two_digits(*.bytes as f64))]
     TooLarge {
         /// The shape as it was given.
         shape: String,

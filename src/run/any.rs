@@ -119,7 +119,9 @@ prop_compose! {
         max_cycles in prop_oneof![Just(StopSpec::default().max_cycles), any::<u64>()],
     ) -> RunSpec {
         let ordering = problem.matrix.as_ref().map(|matrix| matrix.ordering);
-        problem.seed = problem.seed.filter(|_| ordering.is_none_or(|it| it == Ordering::Random));
+        let is_guessed = problem.initial.is_none();
+        let has_seed = is_guessed && ordering.is_none_or(|it| it == Ordering::Random);
+        problem.seed = problem.seed.filter(|_| has_seed);
         let threads = if backend == Backend::Cuda { 0 } else { threads };
         let devices = if backend == Backend::Cpu { MethodSpec::default().devices } else { devices };
         let k = if name == MethodName::Hierarchical { k } else { MethodSpec::default().k };

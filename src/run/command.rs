@@ -11,23 +11,35 @@ use std::fmt::Write as _;
 /// The command line that makes this run, for a POSIX shell: the most common settings are
 /// always named, the others where they differ from the defaults and change something.
 pub fn command_line(spec: &RunSpec) -> String {
-    let method = &spec.method;
-    let lists = Lists {
-        k: method.k.to_string(),
-        overlap: joined(&method.overlap, "x"),
-        tile: joined(&method.tile, "x"),
-        kernel: (method.kernel != Kernel::default()).then(|| method.kernel.name().to_owned()),
-    };
-    line_of("tilescope solve", spec, &lists)
+    line_of("tilescope solve", spec, &Lists::of(&spec.method, !spec.method.name.is_jacobi()))
+}
+
+/// The beginning of the command line that draws this run: figures show tiles of any method.
+pub fn drawing_command_line(spec: &RunSpec) -> String {
+    line_of("tilescope render", spec, &Lists::of(&spec.method, true))
 }
 
 /// The values of options that are lists in a sweep.
 pub(in crate::run) struct Lists {
     pub k: String,
-    pub overlap: String,
-    pub tile: String,
+    /// `None` where tiles have no effect.
+    pub overlap: Option<String>,
+    pub tile: Option<String>,
     /// `None` for what the program chooses.
     pub kernel: Option<String>,
+}
+
+impl Lists {
+    /// Those of one method.
+    fn of(method: &MethodSpec, has_tiles: bool) -> Self {
+        let axes = |values: &[usize]| has_tiles.then(|| joined(values, "x"));
+        Self {
+            k: method.k.to_string(),
+            overlap: axes(&method.overlap),
+            tile: axes(&method.tile),
+            kernel: (method.kernel != Kernel::default()).then(|| method.kernel.name().to_owned()),
+        }
+    }
 }
 
 /// The command line of a subcommand that makes a run, with the lists in place of its method's values.
@@ -60,7 +72,8 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     }
     // Options that would change nothing are refused.
     let is_shuffled = |matrix: &MatrixSpec| matrix.ordering == Ordering::Random;
-    if let Some(seed) = problem.seed.filter(|_| problem.matrix.as_ref().is_none_or(is_shuffled)) {
+    let has_seed = problem.initial.is_none() && problem.matrix.as_ref().is_none_or(is_shuffled);
+    if let Some(seed) = problem.seed.filter(|_| has_seed) {
         line.option("seed", &seed.to_string());
     }
     if let Some(velocity) = problem.velocity_components() {
@@ -115,8 +128,11 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     if method.slabs != Slabs::Auto {
         line.option("slabs", method.slabs.name());
     }
-    line.option("overlap", &lists.overlap);
-    line.option("tile", &lists.tile);
+    for (name, values) in [("overlap", &lists.overlap), ("tile", &lists.tile)] {
+        if let Some(values) = values {
+            line.option(name, values);
+        }
+    }
     if method.omega != 1.0 {
         line.option("omega", &format!("{:?}", method.omega));
     }

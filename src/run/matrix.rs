@@ -171,7 +171,7 @@ impl MatrixSpec {
     /// The problem in its own order, b = 1 and x₀ = 0 unless it is one of a grid.
     fn load(&self, on_progress: &mut dyn FnMut(f64)) -> Result<Problem, PlanError> {
         let matrix = match self.named() {
-            Named::Generated(generated) => generated.matrix(),
+            Named::Generated(generated) => generated.matrix()?,
             Named::File => {
                 self.check_sum()?;
                 read_matrix(&self.source, on_progress)?

@@ -27,8 +27,8 @@ mod tuner;
 mod worker;
 
 pub use archive::{RunArchive, cycle_at, seconds_at};
-pub use command::command_line;
 pub(crate) use command::option;
+pub use command::{command_line, drawing_command_line};
 pub(crate) use export::cell;
 pub use export::{
     CURVE_HEADER, CsvTable, curve_table, damping_table, distances_table, edge_share_table,

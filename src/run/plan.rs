@@ -591,6 +591,17 @@ impl Plan {
         if is_damped { "damped Jacobi's iteration" } else { "Jacobi's iteration" }
     }
 
+    /// What helps where the matrix is not diagonally dominant.
+    pub(super) fn remedy(&self) -> &'static str {
+        match self.spec.problem.kind {
+            ProblemKind::Matrix => "another splitting of the matrix may help",
+            ProblemKind::ConvectionDiffusion if self.spec.problem.stencil.is_none() => {
+                "lower the velocity to at most 2 (n + 1) along each axis, or refine the grid"
+            }
+            _ => "raise the diagonal, or lower the other entries",
+        }
+    }
+
     /// A sentence that warns where the iteration diverges, or is not known to converge; or `None`. It goes by the
     /// spectral radius if that [is known](Plan::known_radius).
     pub fn warning(&self) -> Option<String> {
@@ -606,13 +617,7 @@ impl Plan {
                 ),
             });
         }
-        let remedy = match self.spec.problem.kind {
-            ProblemKind::Matrix => "another splitting of the matrix may help",
-            ProblemKind::ConvectionDiffusion if self.spec.problem.stencil.is_none() => {
-                "lower the velocity to at most 2 (n + 1) along each axis, or refine the grid"
-            }
-            _ => "raise the diagonal, or lower the other entries",
-        };
+        let remedy = self.remedy();
         // Without dominance, stale values may keep an iteration from converging that does so without
         // them (Chazan and Miranker, "Chaotic relaxation", 1969).
         let tiles = match self.method.tiling() {

@@ -71,6 +71,9 @@ pub enum SolverError {
         /// The one that would receive.
         to: u32,
     },
+    /// It was requested to stop ([`Advance::stop_on`](super::Advance::stop_on)).
+    #[error("the cycle was stopped before its end")]
+    Stopped,
     /// The GPU failed while it was at work: it is lost, was reset, or refused a launch.
     #[error("{gpu} failed: {what}")]
     Device {

@@ -8,6 +8,7 @@ use crate::grid::{Field, Shape, Tiling};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Cycles that were made together.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +32,7 @@ pub struct SetUpTimes {
 
 /// An iteration under way on one system.
 ///
-/// After a cycle that failed, its iterate is undefined.
+/// After a cycle that failed, its iterate is undefined, but after one that was [stopped](SolverError::Stopped).
 pub trait Solver: Advance + Observe + Describe + Any + Send {
     /// Another method on the same system and the same back end, at the initial guess; what can be
     /// shared is shared. `kernel` has no meaning on the CPU.
@@ -72,6 +73,11 @@ pub trait Advance {
     fn begin(&mut self, _most: u64, _norms: NormRequest) -> Result<(), SolverError> {
         Ok(())
     }
+
+    /// Leaves a cycle unfinished once this is set, for good: [`Advance::cycles`] then fails with
+    /// [`SolverError::Stopped`], and the iterate is that of the last whole cycle. A solver that cannot stop in the
+    /// middle of a cycle makes it to its end.
+    fn stop_on(&mut self, _stop: &'static AtomicBool) {}
 
     /// Goes back to the initial guess u₀.
     ///

@@ -98,6 +98,9 @@ fn matrices_fit_or_are_refused() {
         ),
         &[],
     );
+    // One that is generated.
+    never_aborts(&format!("solve --matrix ice-sheet --tile 256 {cycles}"), &[]);
+    never_aborts("render --matrix ice-sheet --kind spy -o spy.png", &[]);
     // Blocks of 1,000 rows and more, of which they own 64.
     never_aborts(&format!("solve --matrix poisson-300x300 --tile 64 --overlap 16 {cycles}"), &[]);
     let mut market =

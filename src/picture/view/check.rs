@@ -1,8 +1,10 @@
 //! Whether a view can be drawn of a run.
 
 use crate::grid::{Geometry, Shape};
+use crate::number::{counted, grouped};
 use crate::picture::view::camera::{Camera, ZOOMS};
 use crate::picture::view::error::ViewError;
+use crate::picture::view::frames::Frames;
 use crate::picture::view::spec::{PlacedFigure, ViewSpec};
 use crate::run::{FieldKind, Plan, Snapshot};
 use crate::solver::Subiterations;
@@ -53,8 +55,28 @@ impl ViewSpec {
         }
         if let Some(frames) = &self.frames {
             frames.check()?;
+            self.check_film(frames, shape)?;
         }
         self.figure.check()
+    }
+
+    /// Whether an animation of these frames is made in reasonable time.
+    fn check_film(&self, frames: &Frames, shape: &Shape) -> Result<(), ViewError> {
+        let [width, height] = match self.kind.has_page() {
+            true => self.figure.size.map(u64::from),
+            false => [shape.nx(), shape.points() / shape.nx()].map(|side| side as u64),
+        };
+        let count = frames.cycles().len() as u64;
+        let pixels = width.saturating_mul(height).saturating_mul(count);
+        if pixels <= MOST_FILM_PIXELS {
+            return Ok(());
+        }
+        let value = format!("{} of {width} × {height} pixels", counted(count, "frame"));
+        let most = grouped(MOST_FILM_PIXELS / 1_000_000_000);
+        let allowed = format!(
+            "it may have at most {most} billion pixels in all; use fewer frames, or a smaller size"
+        );
+        Err(ViewError::Value { field: "the animation", value, allowed })
     }
 
     /// Whether everything in it can be drawn of points that lie so; `None` where they have no positions.
@@ -94,6 +116,9 @@ impl ViewSpec {
         self.kind.check_plan(&first.plan).and_then(|()| self.kind.check_observed(first))
     }
 }
+
+/// The most pixels of all frames of an animation: the most frames in a size beyond that of a cinema.
+const MOST_FILM_PIXELS: u64 = 20_000_000_000;
 
 /// By how much shares may add up to more than the whole: less than a pixel of any figure.
 const ROUNDING: f32 = 1e-5;

@@ -10,13 +10,13 @@ use crate::picture::view::kind::{FigureKind, is_table};
 use crate::picture::view::norm::Norm;
 use crate::picture::view::over::Over;
 use crate::picture::view::spec::{PlacedFigure, ViewSpec};
-use crate::run::{RunSpec, command_line, option};
+use crate::run::{RunSpec, drawing_command_line, option};
 use std::path::Path;
 
 /// The command line that makes a figure of this run again, for a POSIX shell. Runs beside the first are
 /// read from the figure itself, which has to be saved first.
 pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
-    let mut line = command_line(run).replacen("tilescope solve", "tilescope render", 1);
+    let mut line = drawing_command_line(run);
     let mut put = |name: &str, value: &str| option(&mut line, name, value);
     // Options that would change nothing of what is drawn are refused.
     let uses = view.uses();

@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_line_is_what_textbooks_say() {
-        let matrix = Generated::Heat1d { rows: 100 }.matrix();
+        let matrix = Generated::Heat1d { rows: 100 }.matrix().unwrap();
         let spectral_radius = SpectralRadius::of_matrix(&matrix);
         let Analysis { bandwidth, is_symmetric, dominance, .. } = Analysis::of(&matrix);
         assert_eq!((bandwidth, is_symmetric), (1, true));
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_matrix_that_is_not_dominant_may_converge() {
-        let matrix = Generated::Trefethen { rows: 2000 }.matrix();
+        let matrix = Generated::Trefethen { rows: 2000 }.matrix().unwrap();
         let analysis = Analysis::of(&matrix);
         assert!(analysis.dominance.rows_above > 0 && analysis.is_symmetric);
         let value = SpectralRadius::of_matrix(&matrix).value;

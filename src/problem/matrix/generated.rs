@@ -1,7 +1,9 @@
 //! Matrices that come with the program.
 
 use super::csr::{Csr, Entry};
+use super::market::{BYTES_OF_ENTRY, BYTES_OF_ROW};
 use super::places::Places;
+use crate::grid::memory::{self, NoRoom};
 use crate::random::random;
 use std::collections::HashMap;
 
@@ -39,6 +41,9 @@ const GRAPH_SEED: u64 = 1;
 
 /// Nodes of `graph` that are nearer than this are joined: 9 neighbours on average.
 const GRAPH_REACH: f64 = 0.012;
+
+/// No node of `graph` is joined to more than these on average.
+const GRAPH_NEIGHBOURS: u64 = 10;
 
 /// What is added to the diagonal of `graph`.
 const GRAPH_SHIFT: f64 = 0.05;
@@ -107,10 +112,33 @@ impl Generated {
         }
     }
 
+    /// At least as many as [`Generated::entries`], known without generating them.
+    fn entries_at_most(self) -> u64 {
+        let rows = self.rows() as u64;
+        match self {
+            Self::Heat1d { .. } => 3 * rows,
+            Self::IceSheet => ICE_NODES.map(|nodes| nodes as u64 - 1).iter().product::<u64>() * 16,
+            // Of each distance, a power of two below the number of rows, two in a row.
+            Self::Trefethen { .. } => rows * (1 + 2 * u64::from(rows.ilog2() + 1)),
+            // The diagonal once by itself and once for each neighbour.
+            Self::Graph => rows * (1 + 2 * GRAPH_NEIGHBOURS),
+        }
+    }
+
+    /// Bytes that generating the matrix takes at most.
+    fn bytes(self) -> u64 {
+        let of_entries = self.entries_at_most().saturating_mul(BYTES_OF_ENTRY);
+        of_entries.saturating_add((self.rows() as u64).saturating_mul(BYTES_OF_ROW))
+    }
+
     /// The matrix.
-    pub fn matrix(self) -> Csr {
+    ///
+    /// # Errors
+    /// [`NoRoom`] if generating it takes more memory than is free.
+    pub fn matrix(self) -> Result<Csr, NoRoom> {
+        memory::check_bytes("generating the matrix", self.bytes())?;
         let matrix = Csr::from_entries(self.rows(), &self.entries());
-        matrix.unwrap_or_else(|error| unreachable!("{self:?}: {error}"))
+        Ok(matrix.unwrap_or_else(|error| unreachable!("{self:?}: {error}")))
     }
 }
 
@@ -233,15 +261,31 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_the_papers() {
-        let heat = Generated::Heat1d { rows: HEAT_ROWS }.matrix();
+        let heat = Generated::Heat1d { rows: HEAT_ROWS }.matrix().unwrap();
         assert_eq!((heat.rows(), heat.entries()), (100, 298));
-        let ice = Generated::IceSheet.matrix();
+        let ice = Generated::IceSheet.matrix().unwrap();
         assert_eq!((ice.rows(), ice.entries()), (168_861, 1_514_581));
-        let trefethen = Generated::Trefethen { rows: 2000 }.matrix();
+        let trefethen = Generated::Trefethen { rows: 2000 }.matrix().unwrap();
         assert_eq!(trefethen.entries(), 41_906);
         assert_eq!((trefethen.diagonal(0), trefethen.diagonal(1999)), (2.0, 17_389.0));
-        let graph = Generated::Graph.matrix();
+        let graph = Generated::Graph.matrix().unwrap();
         assert!(graph.dominance().rows_above == 0, "{:?}", graph.dominance());
         assert!((8 * GRAPH_NODES..11 * GRAPH_NODES).contains(&graph.entries()));
+    }
+
+    #[test]
+    fn what_generating_takes_is_known_before() {
+        let others = ["heat-1d-1", "heat-1d-7", "trefethen-1", "trefethen-4", "trefethen-513"];
+        for name in Generated::NAMES.map(|(name, _)| name).into_iter().chain(others) {
+            let generated = Generated::named(name).unwrap();
+            let (entries, at_most) =
+                (generated.entries().len() as u64, generated.entries_at_most());
+            assert!(
+                entries <= at_most && at_most <= 2 * entries + 8,
+                "{name}: {entries} {at_most}"
+            );
+        }
+        let most = Generated::named("trefethen-10000000").unwrap();
+        assert!(most.bytes() > 20 << 30, "{}", most.bytes());
     }
 }

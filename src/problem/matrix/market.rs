@@ -21,12 +21,12 @@ const LONGEST_LINE: u64 = 4096;
 /// The most bytes of comments and empty lines that are skipped: a compressed file may hold any number.
 const MOST_SKIPPED: u64 = 1 << 24;
 
-/// Bytes that an entry takes while a file is read: an [`Entry`] in a list that may have grown to twice its length,
-/// sorted, and as a part of the matrix.
-const BYTES_OF_ENTRY: u64 = 2 * 16 + 16 + 12;
+/// Bytes that an entry takes while a matrix is read or generated: an [`Entry`] in a list that may have grown to twice its
+/// length, sorted, and as a part of the matrix.
+pub(super) const BYTES_OF_ENTRY: u64 = 2 * 16 + 16 + 12;
 
-/// Bytes that a row takes while a file is read: where it begins, three times.
-const BYTES_OF_ROW: u64 = 3 * 8;
+/// Bytes that a row takes while a matrix is read or generated: where it begins, three times.
+pub(super) const BYTES_OF_ROW: u64 = 3 * 8;
 
 /// Bytes that a value of a vector takes while a file is read: in a list that may have grown to twice its length, and
 /// in its place.

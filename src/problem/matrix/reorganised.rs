@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_row_is_taken_apart_by_its_block() {
-        let matrix = Generated::Heat1d { rows: 100 }.matrix();
+        let matrix = Generated::Heat1d { rows: 100 }.matrix().unwrap();
         let tiling = Tiling::blocks(100, 40, 0).unwrap();
         let row = ReorganisedRow::new(&matrix, tiling.x(), 40);
         let expected =

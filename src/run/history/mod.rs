@@ -5,6 +5,7 @@ mod reductions;
 mod series;
 mod speedup;
 
+pub(super) use norms::DIFFERS;
 pub use norms::{History, Largest, Record};
 pub use reductions::{Reductions, reduction};
 pub use series::CycleValue;

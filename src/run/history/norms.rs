@@ -8,6 +8,12 @@ use std::sync::Arc;
 /// 179,306), every second, fourth, … of longer ones.
 const CAPACITY: usize = 1 << 18;
 
+/// A residual that comes with a cycle differs from b − A u where their norms do by more than this part.
+pub(in crate::run) const DIFFERS: f64 = 1e-3;
+
+/// A residual that comes with a cycle is kept where rounding falsifies it by no more than this part.
+const MOST_FALSE: f64 = 0.1;
+
 /// The norms of one iterate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Record {
@@ -53,6 +59,10 @@ pub struct History {
     records: Series<Record>,
     latest: Record,
     largest: Largest,
+    /// The cycles whose residual is b − A u, as it was found to be.
+    confirmed: Vec<u64>,
+    /// The least residual that comes with a cycle and is kept; 0 as long as all are.
+    least: f64,
 }
 
 impl History {
@@ -60,7 +70,13 @@ impl History {
     pub fn new(start: Record) -> Self {
         let mut records = Series::new(CAPACITY);
         records.push(start);
-        let mut history = Self { records, latest: start, largest: Largest::default() };
+        let mut history = Self {
+            records,
+            latest: start,
+            largest: Largest::default(),
+            confirmed: vec![start.cycle],
+            least: 0.0,
+        };
         history.update_largest();
         history
     }
@@ -91,6 +107,10 @@ impl History {
         if record.cycle <= self.latest.cycle {
             return;
         }
+        let is_kept = self.is_confirmed(&self.latest) || !self.is_false(&self.latest);
+        if let Some(last) = self.records.last_mut().filter(|_| !is_kept) {
+            last.residual = None;
+        }
         self.records.push(record);
         self.latest = record;
         self.update_largest();
@@ -100,7 +120,46 @@ impl History {
     /// comes with a cycle and what a pass of its own finds may differ in their last bits, and which
     /// of the two is kept must not depend on when it was read.
     pub fn set_residual(&mut self, cycle: u64, residual: ResidualNorms) {
+        self.confirmed.pop_if(|confirmed| *confirmed == cycle && cycle > 0);
         self.fill_in(cycle, |record| record.residual = Some(residual));
+    }
+
+    /// Fills in ‖b − A u‖ of a cycle, if it is the newest; `shortfall` is how much less the residual reads that comes
+    /// with a cycle.
+    ///
+    /// Rounding that keeps updates from changing points makes that residual read less than b − A u, in every cycle by
+    /// about as much. So where it reads less, what the cycles before left is unknown from the last on that is at least
+    /// ten times the shortfall, and so is what later ones leave, unless it is confirmed: a curve shows no residual that
+    /// the run did not reach.
+    pub fn confirm_residual(&mut self, cycle: u64, residual: ResidualNorms, shortfall: f64) {
+        if self.latest.cycle != cycle {
+            return;
+        }
+        self.set_residual(cycle, residual);
+        self.confirmed.push(cycle);
+        if shortfall > DIFFERS * residual.l2 {
+            self.least = self.least.max(shortfall / MOST_FALSE);
+            let records = self.records.points();
+            let stays = |record: &Record| {
+                record.residual.is_some() && !self.is_false(record) && !self.is_confirmed(record)
+            };
+            let first = records.iter().rposition(stays).map_or(0, |last| last + 1);
+            for at in first..records.len() {
+                let record = self.records.points()[at];
+                if !self.is_confirmed(&record) {
+                    self.records.points_mut()[at].residual = None;
+                }
+            }
+        }
+    }
+
+    fn is_confirmed(&self, record: &Record) -> bool {
+        self.confirmed.contains(&record.cycle)
+    }
+
+    /// Whether rounding may falsify the residual of a cycle that came with the next.
+    fn is_false(&self, record: &Record) -> bool {
+        record.residual.is_some_and(|norms| norms.l2 < self.least)
     }
 
     /// Fills in the error of a cycle, if it is the newest and has none yet.
@@ -130,6 +189,11 @@ impl History {
             // NaN compares with nothing.
             *largest = new.into_iter().chain(*largest).reduce(f64::max);
         }
+    }
+
+    /// Every how many cycles a record is kept: 1 for all, and a power of two in long runs.
+    pub fn stride(&self) -> u64 {
+        self.records.stride()
     }
 
     /// The records that are kept, from the initial guess to the newest.
@@ -208,6 +272,35 @@ mod tests {
         }
         assert!(history.records().all(|record| ![7, 9].contains(&record.cycle)));
         assert_eq!(history.largest(), Largest { residual: Some(4.0), change: Some(5.0) });
+    }
+
+    #[test]
+    fn residuals_that_rounding_falsified_are_dropped() {
+        let norms = |l2| ResidualNorms { l2, max: None };
+        let mut history = History::new(Record { residual: Some(norms(9.0)), ..record(0) });
+        let add = |history: &mut History, cycle, l2| {
+            history.push(record(cycle));
+            history.set_residual(cycle, norms(l2));
+        };
+        let kept = |history: &History| {
+            let residuals = history.records().map(|record| record.residual.map(|it| it.l2));
+            residuals.collect::<Vec<_>>()
+        };
+        for (cycle, l2) in [(1, 0.5), (2, 4.0), (3, 0.9), (4, 0.3)] {
+            add(&mut history, cycle, l2);
+        }
+        // What differs in its last digits only is no reason.
+        history.confirm_residual(4, norms(0.3001), 0.0001);
+        assert_eq!(kept(&history), [9.0, 0.5, 4.0, 0.9, 0.3001].map(Some));
+        add(&mut history, 5, 0.05);
+        history.confirm_residual(5, norms(0.15), 0.1);
+        let dropped = [Some(9.0), Some(0.5), Some(4.0), None, Some(0.3001), Some(0.15)];
+        assert_eq!(kept(&history), dropped);
+        // Later ones are dropped as soon as they are not the newest.
+        add(&mut history, 6, 0.01);
+        assert_eq!(kept(&history)[6], Some(0.01));
+        add(&mut history, 7, 2.0);
+        assert_eq!(kept(&history)[5..], [Some(0.15), None, Some(2.0)]);
     }
 
     #[test]

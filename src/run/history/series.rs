@@ -60,6 +60,11 @@ impl<T: OfCycle> Series<T> {
         self.points.last_mut()
     }
 
+    /// The points that are kept, to change what they hold beside their cycles.
+    pub fn points_mut(&mut self) -> &mut [T] {
+        &mut self.points
+    }
+
     /// Adds a point. One that is not newer than the newest is ignored: that cycle was recomputed.
     pub fn push(&mut self, point: T) {
         if self.points.last().is_some_and(|last| point.cycle() <= last.cycle()) {

@@ -15,6 +15,9 @@ const BESIDE: usize = 2;
 /// Classic Jacobi beside a run.
 const JACOBI: &str = "Jacobi's iteration";
 
+/// The rows of a matrix.
+const ROWS: &str = "the rows of the matrix";
+
 /// Bytes that a run needs on this machine, part by part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryNeed {
@@ -36,6 +39,9 @@ pub struct MemoryShort {
 }
 
 impl MemoryNeed {
+    /// The part of a figure: it goes by its size in pixels.
+    pub const FIGURE: &'static str = "the figure";
+
     /// Of a run, its end included, of which `fields` are observed.
     pub fn of(plan: &Plan, fields: &[FieldKind]) -> Self {
         let shape = &plan.problem.shape;
@@ -43,7 +49,7 @@ impl MemoryNeed {
         let mut need = Self::default();
         let is_matrix = plan.problem.operator.matrix().is_some();
         if is_matrix {
-            need.add("the rows of the matrix", system_bytes(&plan.problem, plan.precision));
+            need.add(ROWS, system_bytes(&plan.problem, plan.precision));
         }
         // A matrix on a GPU is cut into the same blocks there, and observed on this machine; planes that visit a GPU
         // live here.
@@ -134,7 +140,12 @@ impl MemoryNeed {
         }
         let parts = self.parts.iter().map(|(what, bytes)| format!("{what} {}", human(*bytes)));
         let parts = parts.collect::<Vec<_>>().join(", ");
+        let largest = self.parts.iter().max_by_key(|(_, bytes)| bytes).map(|(what, _)| *what);
+        let is_matrix = self.parts.iter().any(|(what, _)| *what == ROWS);
         let advice = match (precision, cfg!(target_arch = "wasm32")) {
+            _ if largest == Some(Self::FIGURE) => "use a smaller size of the figure",
+            (Precision::F32, false) if is_matrix => "use a smaller matrix",
+            (Precision::F64, false) if is_matrix => "use a smaller matrix, or precision f32",
             (Precision::F32, false) => "use a smaller shape",
             (Precision::F64, false) => "use a smaller shape, or precision f32",
             // A page has a limit of its own.
@@ -181,13 +192,28 @@ mod tests {
         let both = MemoryNeed::of(&plan, &[FieldKind::Staleness, FieldKind::Error]);
         assert_eq!(both.bytes(), need(FieldKind::Error).bytes() + 2 * array);
         let mut error = need(FieldKind::Error);
-        error.add("the figure", 7);
+        error.add(MemoryNeed::FIGURE, 7);
         let all = error.bytes();
         assert_eq!(error.check_against(all, Precision::F64), Ok(()));
         let said = error.check_against(all - 1, Precision::F64).unwrap_err().to_string();
         for part in ["(the solver 12.0 MB, the exact solution ", ", the figure 7 B)", "f32"] {
             assert!(said.contains(part), "{said}");
         }
+    }
+
+    /// What helps goes by what needs most.
+    #[test]
+    fn a_figure_that_needs_most_is_to_be_smaller() {
+        let mut spec = RunSpec::default();
+        spec.problem.shape = vec![100, 100];
+        spec.method.backend = Backend::Cpu;
+        let plan = Planner::default().plan(&spec).unwrap();
+        let mut need = MemoryNeed::of(&plan, &[FieldKind::Residual]);
+        let said =
+            |need: &MemoryNeed| need.check_against(0, Precision::F64).unwrap_err().to_string();
+        assert!(said(&need).ends_with("use a smaller shape, or precision f32"));
+        need.add(MemoryNeed::FIGURE, 1 << 30);
+        assert!(said(&need).ends_with(": use a smaller size of the figure"));
     }
 
     #[test]

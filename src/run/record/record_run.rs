@@ -58,6 +58,19 @@ pub enum RecordedCycles<'a> {
     /// After each of these numbers of cycles, of which none is lower than the one before, wherever the
     /// run would have stopped. It continues after the last where the request names a later cycle.
     Each(&'a [u64]),
+    /// The same up to the rounding limit. Later cycles bring the iterate no further: that of the last is observed in
+    /// their place.
+    UpToRoundingLimit(&'a [u64]),
+}
+
+impl<'a> RecordedCycles<'a> {
+    /// The cycles that are named; `None` for the end.
+    fn named(self) -> Option<&'a [u64]> {
+        match self {
+            Self::Last => None,
+            Self::Each(cycles) | Self::UpToRoundingLimit(cycles) => Some(cycles),
+        }
+    }
 }
 
 /// The work under way.
@@ -100,9 +113,9 @@ pub fn record_run(
     let is_diagram = request.is_diagram(&shape);
     let is_all = is_diagram && !request.is_of_iterates();
     let samples = request.size(&shape);
-    let stop = match at {
-        RecordedCycles::Last => plan.stop,
-        RecordedCycles::Each(cycles) => {
+    let stop = match at.named() {
+        None => plan.stop,
+        Some(cycles) => {
             if !is_diagram {
                 check_memory(samples, cycles.len())?;
             }
@@ -111,7 +124,7 @@ pub fn record_run(
         }
     };
     let mut need = MemoryNeed::of_snapshot(plan, request);
-    if let RecordedCycles::Each(cycles) = at
+    if let Some(cycles) = at.named()
         && !is_diagram
     {
         need.add("the samples of all cycles", bytes_of(samples, cycles.len()));
@@ -132,12 +145,13 @@ pub fn record_run(
     let series = SeriesRecorder::new(&request.series, request.field());
     let mut recorder = Recorder { experiment, request, series };
     let mut observations: Vec<(u64, Arc<Observation>)> = Vec::new();
-    if let RecordedCycles::Each(cycles) = at
+    if let Some(cycles) = at.named()
         && !is_all
     {
         for &cycle in cycles {
             recorder.advance_to(cycle, monitor)?;
             recorder.check_reached(cycle)?;
+            let cycle = cycle.min(recorder.cycle());
             let observation = match observations.last() {
                 Some((before, observation)) if *before == cycle => Arc::clone(observation),
                 _ => Arc::new(recorder.observe(monitor)?),
@@ -148,19 +162,20 @@ pub fn record_run(
     recorder.advance_to(u64::MAX, monitor)?;
     recorder.experiment.settle()?;
     recorder.record_requested(monitor)?;
-    match at {
-        RecordedCycles::Each(cycles) if is_diagram => {
+    match at.named() {
+        Some(cycles) if is_diagram => {
             recorder.check_reached(stop.max_cycles)?;
             let end = Arc::new(recorder.observe(monitor)?);
             for (_, observation) in &mut observations {
                 Arc::make_mut(observation).picture.clone_from(&end.picture);
             }
             if is_all {
-                observations.extend(cycles.iter().map(|&cycle| (cycle, Arc::clone(&end))));
+                let reached = cycles.iter().map(|&cycle| cycle.min(recorder.cycle()));
+                observations.extend(reached.map(|cycle| (cycle, Arc::clone(&end))));
             }
         }
-        RecordedCycles::Each(_) => {}
-        RecordedCycles::Last => {
+        Some(_) => {}
+        None => {
             let observation = Arc::new(recorder.observe(monitor)?);
             observations.push((recorder.cycle(), observation));
         }

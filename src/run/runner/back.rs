@@ -86,13 +86,13 @@ impl Run {
     /// Ends the run at the present iterate, with an outcome that is known, or with what b − A u shows.
     /// Where that does not confirm an end, the run continues.
     pub(super) fn end_here(&mut self, outcome: Option<Outcome>) -> Result<(), SolverError> {
-        self.record_true_residual()?;
+        let own = self.record_true_residual()?;
         let outcome = match outcome.or_else(|| self.outcome_at(self.history.latest())) {
             None | Some(Outcome::OutOfCycles) if self.is_at_rest()? => Some(Outcome::RoundingLimit),
             found => found,
         };
         if outcome.is_some() {
-            self.keep_true_residual()?;
+            self.keep_true_residual(own)?;
             self.settle()?;
         } else {
             self.proposals.refuse(self.cycle);

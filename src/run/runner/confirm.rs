@@ -6,16 +6,16 @@
 use super::Run;
 use crate::grid::{Precision, memory};
 use crate::problem::{Boundary, Problem, Source, Stencil, residual_field, residual_of_rows};
-use crate::run::history::Record;
+use crate::run::history::{DIFFERS, Record};
 use crate::solver::{self, Method, NormRequest, ResidualNorms, Solver, SolverError};
 use std::sync::Arc;
 
 /// Values of an iterate that are copied at a time to find its residual: 8 MB.
 const COPIED: usize = 1 << 20;
 
-/// Maps show b − A u in place of the residual that comes with a cycle where the norms of the two differ
-/// by more than this part.
-const DIFFERS: f64 = 1e-3;
+/// A cycle that changes no point by more than this many units of rounding of the largest value changes last digits
+/// alone. Sums of products in the sine basis of a tile round by tens of units.
+const UNITS: f64 = 256.0;
 
 /// Arrays that keeping b − A u takes: the iterate, b − A u, and a solver that starts from it.
 const TRUE_RESIDUAL: usize = 5;
@@ -115,19 +115,19 @@ impl Run {
         self.true_residual.as_ref().is_some_and(|known| known.cycle == self.cycle)
     }
 
-    /// Records ‖b − A u‖ of the present iterate.
-    pub(super) fn record_true_residual(&mut self) -> Result<(), SolverError> {
+    /// Records ‖b − A u‖ of the present iterate; returns ‖r‖₂ as it would come with the next cycle.
+    pub(super) fn record_true_residual(&mut self) -> Result<f64, SolverError> {
         let norms = true_residual(&self.plan.problem, &*self.solver)?;
-        self.history.set_residual(self.cycle, norms);
-        Ok(())
+        let own = self.solver.norms(NormRequest::RESIDUAL_L2)?.residual.unwrap_or_default().l2;
+        self.history.confirm_residual(self.cycle, norms, norms.l2 - own);
+        Ok(own)
     }
 
     /// Keeps b − A u of the present iterate, whose norm is recorded, for maps where the solver's own
-    /// residual is another. Without memory for it maps show that.
-    pub(super) fn keep_true_residual(&mut self) -> Result<(), SolverError> {
+    /// residual, of norm `own`, is another. Without memory for it maps show that.
+    pub(super) fn keep_true_residual(&mut self, own: f64) -> Result<(), SolverError> {
         let norm = self.record().residual.map_or(f64::NAN, |norms| norms.l2);
-        let own = self.solver.norms(NormRequest::RESIDUAL_L2)?.residual.unwrap_or_default();
-        if !norm.is_finite() || (own.l2 - norm).abs() <= DIFFERS * norm {
+        if !norm.is_finite() || (own - norm).abs() <= DIFFERS * norm {
             return Ok(());
         }
         if memory::check(&self.plan.problem.shape, TRUE_RESIDUAL, Precision::F64).is_err() {
@@ -149,8 +149,11 @@ impl Run {
         Ok(())
     }
 
-    /// Whether the last cycle left the iterate as it was, and so every later one will.
+    /// Whether the last cycle left the iterate as it was, and so every later one will, or the iterate circles.
     pub(super) fn is_at_rest(&self) -> Result<bool, SolverError> {
+        if self.circling.is_found(self.cycle) {
+            return Ok(true);
+        }
         let record = self.record();
         let may_rest = self.stops_at_rest && self.rests_after(record.cycle);
         if !may_rest || !self.proposals.seems_at_rest(&record) {
@@ -164,6 +167,37 @@ impl Run {
         };
         Ok(change == Some(0.0))
     }
+
+    /// Examines the present iterate; returns whether it circles.
+    pub(super) fn find_circling(&mut self) -> Result<bool, SolverError> {
+        let norm = true_residual(&self.plan.problem, &*self.solver)?.l2;
+        let is_no_less = self.circling.note(self.cycle, norm);
+        // Devices with frozen values of each other may come back to where they were before the next exchange.
+        if !is_no_less || !self.stops_at_rest || self.has_frozen_halos() || self.cycle <= self.given
+        {
+            return Ok(false);
+        }
+        let change = self.solver.norms(NormRequest::MAX_CHANGE)?.max_change;
+        let unit = match self.plan.precision {
+            Precision::F32 => f64::from(f32::EPSILON),
+            Precision::F64 => f64::EPSILON,
+        };
+        let most = UNITS * unit * largest_value(&*self.solver)?;
+        if change.is_some_and(|change| change <= most) {
+            self.circling.find(self.cycle);
+        }
+        Ok(self.circling.is_found(self.cycle))
+    }
+}
+
+/// The largest magnitude of an iterate.
+fn largest_value(solver: &dyn Solver) -> Result<f64, SolverError> {
+    let mut largest = 0.0_f64;
+    for row in 0..solver.shape().rows() {
+        let of_row = solver.solution_row(row)?.into_iter().map(f64::abs);
+        largest = of_row.fold(largest, f64::max);
+    }
+    Ok(largest)
 }
 
 /// ‖b − A u‖ of the iterate of a solver, in f64 whatever its precision.

@@ -2,6 +2,7 @@
 
 mod back;
 mod checkpoint;
+mod circling;
 mod confirm;
 mod convergence_forecast;
 pub(in crate::run) mod fingerprint;
@@ -20,9 +21,11 @@ use crate::solver::{
 };
 use back::Back;
 use checkpoint::Checkpoint;
+use circling::Circling;
 use confirm::{Proposals, TrueResidual};
 use convergence_forecast::ConvergenceForecast;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Once the tolerance of the residual may be met within this number of cycles, every iterate's is measured
 /// at once, so that a run stops exactly at the first that meets it. Before, the residual of an
@@ -40,8 +43,8 @@ const GROWTH: f64 = 10.0;
 pub enum Outcome {
     /// The tolerance was met.
     Converged,
-    /// Rounding keeps every later cycle from changing the iterate. It did not converge, if a tolerance
-    /// was in force.
+    /// Rounding keeps every later cycle from changing the iterate, or from changing more than its last digits, to no
+    /// effect. It did not converge, if a tolerance was in force.
     RoundingLimit,
     /// The limit of cycles was reached before.
     OutOfCycles,
@@ -52,14 +55,19 @@ pub enum Outcome {
 /// How a run diverged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Divergence {
-    /// A NaN or an infinity turned up.
-    #[error("the iterate is no longer finite at cycle {cycle}{hint}")]
+    /// The norm of the residual is a NaN or an infinity.
+    #[error("the norm of the residual is no longer finite at cycle {cycle}{hint}")]
     NotFinite {
         /// In which cycle.
         cycle: u64,
         /// What to change.
         hint: String,
     },
+    /// The initial guess or the right-hand side is so large that the residual has no finite norm.
+    #[error(
+        "‖r₀‖₂, the norm of the first residual, is too large for a number of 64 bits; lower the right-hand side, the initial guess or the boundary values"
+    )]
+    Overflow,
     /// The residual keeps growing.
     #[error(
         "the residual has grown for {GROWING_CYCLES} consecutive cycles, to more than {} times that of the initial guess, at cycle {cycle}{hint}",
@@ -104,6 +112,7 @@ pub struct Run {
     is_lost: bool,
     finds_all_norms: bool,
     proposals: Proposals,
+    circling: Circling,
     true_residual: Option<TrueResidual>,
     stops_at_rest: bool,
 }
@@ -218,6 +227,7 @@ impl Run {
             is_lost: false,
             finds_all_norms: true,
             proposals: Proposals::new(),
+            circling: Circling::new(),
             true_residual: None,
             stops_at_rest: true,
         };
@@ -237,9 +247,15 @@ impl Run {
     /// [`SolverError`] if the solver fails; the run can continue elsewhere then ([`Run::move_to`]).
     pub fn advance(&mut self, most: u64) -> Result<Option<&Outcome>, SolverError> {
         let made = self.make(most.max(1));
-        self.is_lost |= made.is_err();
+        self.is_lost |= made.as_ref().is_err_and(|error| *error != SolverError::Stopped);
         made?;
         Ok(self.outcome.as_ref())
+    }
+
+    /// Leaves a cycle unfinished once this is set, for good: [`Run::advance`] then fails with [`SolverError::Stopped`],
+    /// and the run stands at its last whole cycle. A GPU makes its cycle to the end.
+    pub fn stop_on(&mut self, stop: &'static AtomicBool) {
+        self.solver.stop_on(stop);
     }
 
     /// Begins the cycles that the next [`Run::advance`] takes in, at most `most`, where the solver can
@@ -248,7 +264,8 @@ impl Run {
     /// # Errors
     /// [`SolverError`] if the solver fails; the run can continue elsewhere then ([`Run::move_to`]).
     pub fn begin(&mut self, most: u64) -> Result<(), SolverError> {
-        if self.back.is_some() || self.outcome.is_some() {
+        let is_examined = self.circling.is_due(self.cycle);
+        if self.back.is_some() || self.outcome.is_some() || is_examined {
             return Ok(());
         }
         let most = self.batch().min(most.max(1));
@@ -263,6 +280,9 @@ impl Run {
         }
         if self.outcome.is_some() {
             return Ok(());
+        }
+        if self.circling.is_due(self.cycle) && self.find_circling()? {
+            return self.end_here(None);
         }
         let batch = self.solver.cycles(self.batch().min(most), self.norm_request())?;
         let each = batch.seconds / batch.cycles as f64;
@@ -281,9 +301,11 @@ impl Run {
 
     /// Cycles that may be made before the stopping rule is checked: half of those that the forecast
     /// leaves, and no more than were made, since a forecast reaches no further than its data. Where the
-    /// tolerance seemed to be met and was not, those until that is examined again.
+    /// tolerance seemed to be met and was not, those until that is examined again. In any case those until it is
+    /// examined whether they have any effect.
     fn batch(&self) -> u64 {
         let allowed = self.plan.stop.max_cycles.saturating_sub(self.cycle).max(1);
+        let allowed = allowed.min(self.circling.wait(self.cycle));
         if self.plan.stop.tolerance.is_none() {
             return allowed;
         }
@@ -610,12 +632,16 @@ impl Run {
             let radius =
                 plan.known_radius().map_or_else(String::new, |radius| format!(", ρ = {radius}"));
             format!(
-                "; the matrix is not diagonally dominant (Σ|w| = {dominance} > 1{radius}): lower the velocity, raise the diagonal, or refine the grid"
+                "; the matrix is not diagonally dominant (Σ|w| = {dominance} > 1{radius}): {}",
+                plan.remedy()
             )
         };
         let finite = self.growth.last.is_finite()
             && record.residual.is_none_or(|residual| residual.l2.is_finite())
             && record.max_change.is_none_or(f64::is_finite);
+        if !finite && cycle == 0 {
+            return Some(Outcome::Diverged(Divergence::Overflow));
+        }
         if !finite {
             return Some(Outcome::Diverged(Divergence::NotFinite { cycle, hint: hint() }));
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::grid::Precision;
 use crate::run::plan::Planner;
-use crate::run::{ProblemKind, RunSpec};
+use crate::run::{Backend, MatrixSpec, MethodName, ProblemKind, RunSpec};
 use crate::solver::ExchangePath;
 use crate::solver::fake::Batches;
 
@@ -502,4 +502,80 @@ fn devices_at_rest_wait_for_the_exchange() {
     (spec.stop.tolerance, spec.stop.max_cycles) = (None, 2001);
     let run = finished(&spec, vec![1], u64::MAX);
     assert_eq!((run.outcome(), run.cycle()), (Some(&Outcome::OutOfCycles), 2001));
+}
+
+/// Whatever makes the cycles of a CPU leaves one unfinished on request, and stands at the last whole one.
+#[test]
+fn a_cycle_that_is_stopped_leaves_the_iterate_of_the_last_whole_one() {
+    let mut specs = vec![small(), on_devices(1), on_devices(3)];
+    let method = |name: MethodName| {
+        let mut spec = small();
+        spec.method.set_name(name);
+        spec
+    };
+    specs.extend([MethodName::Classic, MethodName::Wavefront, MethodName::Pyramid].map(method));
+    let mut warps = small();
+    warps.method.warp = Some(8);
+    let mut exact = small();
+    exact.method.k = Subiterations::Infinite;
+    let mut matrix = small();
+    matrix.problem.kind = ProblemKind::Matrix;
+    matrix.problem.shape = vec![1920];
+    matrix.problem.matrix = Some(MatrixSpec::new("poisson-48x40"));
+    let mut rows = matrix.clone();
+    rows.method.set_name(MethodName::Classic);
+    specs.extend([warps, exact, matrix, rows]);
+    for mut spec in specs {
+        spec.method.backend = Backend::Cpu;
+        let name = format!("{:?}", spec.method);
+        let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+        let mut run = Run::new(&Arc::new(Planner::default().plan(&spec).unwrap())).unwrap();
+        run.stop_on(stop);
+        for _ in 0..3 {
+            run.advance(1).unwrap();
+        }
+        let expected = run.solver().solution().unwrap();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(run.advance(1), Err(SolverError::Stopped), "{name}");
+        assert_eq!((run.cycle(), run.history().latest().cycle), (3, 3), "{name}");
+        assert_eq!(run.solver().solution().unwrap(), expected, "{name}");
+        run.settle().unwrap();
+        let record = run.record();
+        assert!(record.residual.is_some_and(|norms| norms.l2 > 0.0), "{name}");
+        // It is unknown, not 0.
+        assert!(record.max_change.is_none_or(|change| change > 0.0), "{name}");
+    }
+}
+
+/// Exact local solves, the sine basis and orders of sums bring an iterate to circle in its last digits.
+#[test]
+fn a_run_that_circles_stops_at_the_rounding_limit() {
+    let mut spec = small();
+    (spec.problem.shape, spec.method.tile) = (vec![48, 48], vec![32]);
+    (spec.method.precision, spec.method.k) = (Precision::F32, Subiterations::Infinite);
+    spec.stop.max_cycles = 20_000;
+    for tolerance in [Some(1e-9), None] {
+        spec.stop.tolerance = tolerance;
+        let run = is_the_same_for_all_sizes(&spec);
+        assert_eq!(run.outcome(), Some(&Outcome::RoundingLimit));
+        assert!(run.cycle() < 10_000, "{} cycles", run.cycle());
+    }
+}
+
+/// Little progress is progress.
+#[test]
+fn a_slow_run_is_not_taken_for_one_that_circles() {
+    let mut slow = small();
+    slow.method.set_name(MethodName::Classic);
+    (slow.method.omega, slow.stop.tolerance) = (1e-9, None);
+    slow.stop.max_cycles = 5000;
+    let mut single = slow.clone();
+    (single.method.omega, single.method.precision) = (1e-4, Precision::F32);
+    let mut line = slow.clone();
+    (line.problem.shape, line.method.tile, line.method.omega) = (vec![400], vec![16], 1.0);
+    line.method.precision = Precision::F32;
+    for spec in [slow, single, line] {
+        let run = finished(&spec, vec![50], u64::MAX);
+        assert_eq!((run.outcome(), run.cycle()), (Some(&Outcome::OutOfCycles), 5000));
+    }
 }

@@ -12,8 +12,8 @@ pub fn sweep_command_line(spec: &SweepSpec) -> String {
     let kernels: Vec<_> = spec.kernel.iter().map(|kernel| kernel.name()).collect();
     let lists = Lists {
         k: joined(&spec.k, ","),
-        overlap: joined(&spec.overlap, ","),
-        tile: joined(&spec.tile, ","),
+        overlap: Some(joined(&spec.overlap, ",")),
+        tile: Some(joined(&spec.tile, ",")),
         kernel: (spec.kernel != [Kernel::AUTO]).then(|| kernels.join(",")),
     };
     run.method.threads = 0;

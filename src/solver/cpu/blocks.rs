@@ -10,6 +10,7 @@
 use super::level::Task;
 use super::matrix::{MatrixPass, MatrixSystem, ROWS_OF_TASK};
 use super::norms::{Partial, PartialNorms};
+use super::team::Team;
 use crate::grid::memory::{self, NoRoom};
 use crate::grid::{AxisTiling, Real};
 use crate::problem::Csr;
@@ -138,6 +139,7 @@ impl<R: Real> Blocks<R> {
                     to: own,
                     exact,
                     measure,
+                    team,
                     scratch,
                 };
                 norms = norms + level.run(cycle);
@@ -252,6 +254,7 @@ struct BlockCycle<'a, R> {
     to: &'a mut [R],
     exact: Option<&'a [f64]>,
     measure: bool,
+    team: &'a Team,
     scratch: &'a mut Scratch<R>,
 }
 
@@ -259,7 +262,7 @@ impl<R: Real> Task for BlockCycle<'_, R> {
     type Output = PartialNorms;
     #[inline(always)]
     fn run(self) -> PartialNorms {
-        let Self { system, block, layout, sweeps, from, to, exact, measure, scratch } = self;
+        let Self { system, block, layout, sweeps, from, to, exact, measure, team, scratch } = self;
         let Scratch { sums, old, new } = scratch;
         let count = block.computed.len();
         let owned = block.first..block.first + block.owned.len();
@@ -269,6 +272,9 @@ impl<R: Real> Task for BlockCycle<'_, R> {
         old.extend(block.computed.iter().map(|row| from[*row as usize]));
         let mut norms = PartialNorms::default();
         for sweep in 0..sweeps {
+            if team.is_stopped() {
+                return norms;
+            }
             match layout {
                 Layout::Rows => {
                     for (place, new) in new.iter_mut().enumerate() {

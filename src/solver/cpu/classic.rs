@@ -26,7 +26,15 @@ pub(super) fn cycle<R: Real>(pass: Pass<'_, R>) -> Vec<PartialNorms> {
             (rest, passed) = (tail, start + length);
             works.push(Band { system, sweeps, from, exact, measure, first_row: rows.start, to });
         }
-        team.map(works, shape.points(), || (), |(), band| level.run(band))
+        team.map(
+            works,
+            shape.points(),
+            || (),
+            |(), band| match team.is_stopped() {
+                true => PartialNorms::default(),
+                false => level.run(band),
+            },
+        )
     })
 }
 

@@ -87,6 +87,7 @@ impl Hierarchical {
                     exact,
                     measure,
                     level,
+                    team,
                     to,
                     scratch,
                     measured,

@@ -93,7 +93,15 @@ pub(super) fn classic<R: Real>(pass: MatrixPass<'_, R>) -> PartialNorms {
     let works: Vec<_> = bands
         .map(|(band, to)| Band { system, from, to, exact, measure, first: band * ROWS_OF_TASK })
         .collect();
-    let parts = team.map(works, from.len(), || (), |(), band| level.run(band));
+    let parts = team.map(
+        works,
+        from.len(),
+        || (),
+        |(), band| match team.is_stopped() {
+            true => PartialNorms::default(),
+            false => level.run(band),
+        },
+    );
     parts.into_iter().sum()
 }
 

@@ -51,6 +51,7 @@ use patch::Local;
 use spectral::Tables;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use stream::Stream;
 use team::Team;
@@ -88,6 +89,8 @@ pub struct CpuSolver<R> {
     level: Level,
     team: Team,
     set_up: SetUpTimes,
+    /// Whether the iterate before was lost, because the cycle after it was left unfinished.
+    lacks_previous: bool,
 }
 
 /// Sets up a solver on the CPU.
@@ -337,6 +340,7 @@ impl<R: Real> CpuSolver<R> {
             level,
             team,
             set_up,
+            lacks_previous: false,
         };
         solver.hand_out();
         Ok(solver)
@@ -349,7 +353,7 @@ impl<R: Real> CpuSolver<R> {
         }
     }
 
-    /// Makes one cycle.
+    /// Makes one cycle, or a part of it: the iterate is then that before it.
     fn advance(&mut self, measure: bool) -> PartialNorms {
         let (level, team) = (self.level, &self.team);
         let norms = match &self.system {
@@ -399,7 +403,13 @@ impl<R: Real> CpuSolver<R> {
                 }
             }
         };
-        std::mem::swap(&mut self.current, &mut self.previous);
+        self.lacks_previous = self.team.is_stopped();
+        if self.lacks_previous {
+            self.previous.as_mut_slice().copy_from_slice(self.current.as_slice());
+            self.hand_out();
+        } else {
+            std::mem::swap(&mut self.current, &mut self.previous);
+        }
         norms
     }
 
@@ -448,8 +458,9 @@ impl<R: Real> CpuSolver<R> {
         }
     }
 
-    /// Makes at least one cycle and at most `most`, for about [`BATCH`]; returns the seconds that they took.
-    fn batch(&mut self, most: u64, mut cycle: impl FnMut(&mut Self) + Send) -> f64 {
+    /// Makes at least one cycle and at most `most`, for about [`BATCH`], or until `cycle` returns false; returns the
+    /// seconds that they took.
+    fn batch(&mut self, most: u64, mut cycle: impl FnMut(&mut Self) -> bool + Send) -> f64 {
         let begin = Instant::now();
         let updates = self.problem.shape.points() * self.method.sweeps();
         self.team.clone().together(updates, || {
@@ -458,7 +469,9 @@ impl<R: Real> CpuSolver<R> {
                 if made > 0 && begin.elapsed() >= longest {
                     break;
                 }
-                cycle(self);
+                if !cycle(self) {
+                    break;
+                }
             }
         });
         begin.elapsed().as_secs_f64()
@@ -528,20 +541,33 @@ impl<R: Real> Advance for CpuSolver<R> {
     fn cycles(&mut self, most: u64, norms: NormRequest) -> Result<Batch, SolverError> {
         let (mut cycles, mut found) = (0, Vec::new());
         let seconds = self.batch(most, |solver| {
-            cycles += 1;
-            if norms.is_empty() {
+            let of_cycle = if norms.is_empty() {
                 solver.cycle_without_norms();
+                None
             } else {
-                found.push(solver.cycle_with(norms));
+                Some(solver.cycle_with(norms))
+            };
+            if !solver.lacks_previous {
+                cycles += 1;
+                found.extend(of_cycle);
             }
+            !solver.lacks_previous
         });
-        Ok(Batch { cycles, norms: found, seconds })
+        match cycles {
+            0 => Err(SolverError::Stopped),
+            _ => Ok(Batch { cycles, norms: found, seconds }),
+        }
+    }
+
+    fn stop_on(&mut self, stop: &'static AtomicBool) {
+        self.team.stop_on(stop);
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
         // In place, as everything: a GPU may have pinned the arrays.
         self.current.as_mut_slice().copy_from_slice(self.problem.initial_iterate().as_slice());
         self.previous.as_mut_slice().copy_from_slice(self.current.as_slice());
+        self.lacks_previous = false;
         self.hand_out();
         Ok(())
     }
@@ -551,6 +577,7 @@ impl<R: Real> Advance for CpuSolver<R> {
             *to = R::from_f64(*from);
         }
         self.previous.as_mut_slice().copy_from_slice(self.current.as_slice());
+        self.lacks_previous = false;
         self.hand_out();
         Ok(())
     }
@@ -566,7 +593,7 @@ impl<R: Real> Observe for CpuSolver<R> {
         let residual = request.residual_l2 || request.residual_max;
         Ok(Norms {
             residual: residual.then(|| self.measure_residual()),
-            max_change: request.max_change.then(|| self.measure_change()),
+            max_change: (request.max_change && !self.lacks_previous).then(|| self.measure_change()),
             error: if request.error { self.measure_error() } else { None },
         })
     }

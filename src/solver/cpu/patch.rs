@@ -8,6 +8,7 @@ use super::level::{Level, Task};
 use super::norms::{Lanes, Largest, NormAccumulator, PartialNorms};
 use super::spectral::Tables;
 use super::sweeps::Sweeps;
+use super::team::Team;
 use super::update::{Block, Rows, STRIPE, copy};
 use crate::grid::Real;
 use crate::problem::System;
@@ -191,6 +192,8 @@ pub(super) struct Patch<'a, R> {
     pub exact: Option<&'a [f64]>,
     pub measure: bool,
     pub level: Level,
+    /// Whose cycle it is: it may be left unfinished.
+    pub team: &'a Team,
     /// What is written of the next iterate.
     pub to: Vec<Piece<'a, R>>,
     pub scratch: &'a mut Scratch<R>,
@@ -222,6 +225,9 @@ impl<R: Real> Patch<'_, R> {
     /// patch after it lies, if that has the same rows.
     #[inline(always)]
     pub fn cycle(&mut self, extent: &Extent, places: &[PatchRow], next: Option<usize>) {
+        if self.team.is_stopped() {
+            return;
+        }
         self.load(extent, places);
         if self.measure {
             self.sweep_and_measure(extent, places);
@@ -231,13 +237,16 @@ impl<R: Real> Patch<'_, R> {
         match self.local {
             Local::Sweeps(k) => {
                 for sweep in 1..k {
+                    if self.team.is_stopped() {
+                        return;
+                    }
                     self.prefetch(extent, places, next, (sweep, k));
                     self.scratch.sweep(self.sweeps, extent);
                 }
             }
             Local::Spectral(tables) => {
                 let Scratch { here, there, modes, .. } = &mut *self.scratch;
-                tables.correct(self.level, extent, here, there, modes);
+                tables.correct(self.level, self.team, extent, (&mut here[..], &there[..]), modes);
             }
         }
         if self.measure {
@@ -256,6 +265,9 @@ impl<R: Real> Patch<'_, R> {
     pub fn cycle_in_place(&mut self, extent: &Extent, places: &[PatchRow], warp: usize) {
         self.load(extent, places);
         for _ in 0..self.local.sweeps() {
+            if self.team.is_stopped() {
+                return;
+            }
             self.scratch.sweep_in_place(self.sweeps, extent, warp);
         }
         self.store(extent, places);

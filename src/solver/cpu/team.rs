@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Point updates that are done sooner than other threads wake up to help.
 const TOO_FEW: usize = 100_000;
@@ -22,6 +23,8 @@ pub(super) fn threads(threads: usize) -> usize {
 pub(super) struct Team {
     /// `None`: the calling thread does it all.
     pool: Option<Arc<rayon::ThreadPool>>,
+    /// Once it is set, a cycle is left unfinished.
+    stop: Option<&'static AtomicBool>,
 }
 
 impl Team {
@@ -30,13 +33,24 @@ impl Team {
     pub fn new(threads: usize) -> Self {
         let threads = self::threads(threads);
         if threads == 1 {
-            return Self { pool: None };
+            return Self { pool: None, stop: None };
         }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|i| format!("tilescope-solver-{i}"))
             .build();
-        Self { pool: pool.ok().map(Arc::new) }
+        Self { pool: pool.ok().map(Arc::new), stop: None }
+    }
+
+    /// Leaves cycles unfinished once this is set, for good.
+    pub fn stop_on(&mut self, stop: &'static AtomicBool) {
+        self.stop = Some(stop);
+    }
+
+    /// Whether the cycle under way is to be left unfinished.
+    #[inline(always)]
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// Runs `work`, which divides parts of this number of updates repeatedly, on a thread of the team, so

@@ -67,6 +67,7 @@ impl Waves {
                         sweeps,
                         state,
                         level,
+                        team,
                         scratch,
                     })
                 })
@@ -105,6 +106,7 @@ struct Work<'a, R> {
     sweeps: &'a dyn Sweeps<R>,
     state: &'a [R],
     level: Level,
+    team: &'a Team,
     scratch: &'a mut Scratch<R>,
 }
 
@@ -112,7 +114,7 @@ impl<R: Real> Task for Work<'_, R> {
     type Output = Owned<R>;
     #[inline(always)]
     fn run(self) -> Owned<R> {
-        let Self { tiling, tiles, k, warp, system, sweeps, state, level, scratch } = self;
+        let Self { tiling, tiles, k, warp, system, sweeps, state, level, team, scratch } = self;
         let shape = system.shape();
         let mut places = Vec::new();
         if shape.dim() == 1 {
@@ -141,6 +143,7 @@ impl<R: Real> Task for Work<'_, R> {
                 exact,
                 measure,
                 level,
+                team,
                 to,
                 scratch,
                 measured,

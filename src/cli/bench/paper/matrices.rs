@@ -74,7 +74,7 @@ pub(super) fn measure(
     for (matrix, block) in SYSTEMS {
         let path = folder.path().join(format!("{matrix}.mtx"));
         if let Some(generated) = Generated::named(matrix) {
-            save_matrix(&path, &generated.matrix())?;
+            save_matrix(&path, &generated.matrix()?)?;
         }
         let is_large = matrix == "ice-sheet";
         let on_cpu = Kernel::of_matrix_on_cpu().into_iter();

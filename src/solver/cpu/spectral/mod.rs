@@ -13,6 +13,7 @@ mod product;
 
 use super::level::{Level, Task};
 use super::patch::{Aligned, Extent, PADDING};
+use super::team::Team;
 use crate::grid::Real;
 use crate::solver::Spectral;
 use crate::solver::spectral::AxisModes;
@@ -172,9 +173,9 @@ impl<R: Real> Tables<R> {
     pub fn correct(
         &self,
         level: Level,
+        team: &Team,
         extent: &Extent,
-        here: &mut [R],
-        there: &[R],
+        (here, there): (&mut [R], &[R]),
         modes: &mut [Aligned<R>; 2],
     ) {
         let values = extent.rows() * self.stride;
@@ -187,13 +188,13 @@ impl<R: Real> Tables<R> {
             if axis > 0 {
                 level.run(Butterflies { stack: self.stack(extent, axis), values: one });
             }
-            self.multiply(level, extent, axis, true, one, other);
+            self.multiply((level, team), extent, axis, true, one, other);
             std::mem::swap(&mut one, &mut other);
         }
         if last > 0 {
             level.run(ScaleBy { values: one, factors: &self.factors });
             for axis in (0..=last).rev() {
-                self.multiply(level, extent, axis, false, one, other);
+                self.multiply((level, team), extent, axis, false, one, other);
                 std::mem::swap(&mut one, &mut other);
                 if axis > 0 {
                     level.run(Butterflies { stack: self.stack(extent, axis), values: one });
@@ -222,7 +223,7 @@ impl<R: Real> Tables<R> {
     /// Multiplies by the matrices of an axis.
     fn multiply(
         &self,
-        level: Level,
+        (level, team): (Level, &Team),
         extent: &Extent,
         axis: usize,
         is_forward: bool,
@@ -242,7 +243,8 @@ impl<R: Real> Tables<R> {
                     (Matrix { values: &from[first..], stride: self.stride }, self.stride);
                 let (rows, inner, columns) = (extent.rows(), table.size, self.half);
                 let to = &mut to[first..];
-                level.run(Product { a, b: table.matrix(), to, stride, rows, inner, columns });
+                let b = table.matrix();
+                level.run(Product { a, b, to, stride, rows, inner, columns, team });
                 continue;
             }
             let Stack { apart, size, side, count } = self.stack(extent, axis);
@@ -257,6 +259,7 @@ impl<R: Real> Tables<R> {
                     rows,
                     inner,
                     columns: size,
+                    team,
                 });
             }
         }

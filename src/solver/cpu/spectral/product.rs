@@ -4,6 +4,7 @@
 //! into registers changes no bit.
 
 use super::super::level::Task;
+use super::super::team::Team;
 use crate::grid::Real;
 
 /// Rows that are computed together: with two vectors of columns, as many sums as hide the latency of a
@@ -29,6 +30,8 @@ pub(super) struct Product<'a, R> {
     /// Columns of A, rows of B.
     pub inner: usize,
     pub columns: usize,
+    /// Whose cycle it is: it may be left unfinished.
+    pub team: &'a Team,
 }
 
 impl<R: Real> Task for Product<'_, R> {
@@ -49,7 +52,7 @@ impl<R: Real> Product<'_, R> {
     /// Computes as many panels of so many columns as are left from `column` on; returns where it ended.
     #[inline(always)]
     fn panels<const COLUMNS: usize>(&mut self, mut column: usize) -> usize {
-        while column + COLUMNS <= self.columns {
+        while column + COLUMNS <= self.columns && !self.team.is_stopped() {
             let mut row = 0;
             while row + ROWS <= self.rows {
                 self.block::<ROWS, COLUMNS>(row, column);

@@ -74,6 +74,9 @@ impl<R: Real> PlaneWork<'_, R> {
 
     /// Updates the planes at some positions, none of them on the boundary, from one array to the other.
     pub fn update(&mut self, positions: Range<usize>, from: &[R], g: &[R], to: &mut [R]) {
+        if self.team.is_stopped() {
+            return;
+        }
         let shape = self.system.shape();
         let (plane, stride) = (self.axis.stored, shape.stride());
         let points = positions.len() * self.axis.points;
@@ -152,6 +155,9 @@ impl<R: Real> PlaneWork<'_, R> {
 }
 
 fn copy<R: Real>(team: &Team, from: &[R], to: &mut [R]) {
+    if team.is_stopped() {
+        return;
+    }
     let values = from.len();
     let parts: Vec<_> = to.chunks_mut(COPIED).zip(from.chunks(COPIED)).collect();
     team.map(parts, values, || (), |(), (to, from)| to.copy_from_slice(from));
