@@ -1,7 +1,7 @@
 //! `tilescope solve`: solves a system and prints a summary.
 
 use super::args::RunArgs;
-use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
+use super::console::{FAILED, INTERRUPTED, UsageError, json, print, print_note};
 use super::gpu_notes::print_gpu_notes;
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
@@ -144,7 +144,7 @@ impl Solve {
         // But for one object that has the time of saving in it.
         let is_late = self.json && summary.matrix.is_some() && self.saves();
         let print_summary = |summary: &Summary, run: &Run| -> anyhow::Result<()> {
-            print(&if self.json { summary.json()? } else { summary.text(run) })
+            print(&if self.json { json(summary)? } else { summary.text(run) })
         };
         let printed = if is_late { Ok(()) } else { print_summary(&summary, run) };
         let code = if is_whole { exit_code(run) } else { INTERRUPTED };
@@ -590,10 +590,6 @@ impl Summary {
             matrix.write_seconds = Some(seconds);
             matrix.shutdown_seconds = matrix.download_seconds + seconds;
         }
-    }
-
-    fn json(&self) -> anyhow::Result<String> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
     /// The device, and the kernel if that was chosen automatically.

@@ -1,7 +1,7 @@
 //! `tilescope sweep`: measures many settings and writes a table.
 
 use super::args::CommonArgs;
-use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
+use super::console::{FAILED, INTERRUPTED, UsageError, json, print, print_note};
 use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
@@ -170,7 +170,7 @@ impl Sweep {
                 error_of_cycles: SweepRow::median_error(&rows, |row| row.cycles_prediction_error),
                 rows: &rows,
             };
-            serde_json::to_string_pretty(&listed)? + "\n"
+            json(&listed)?
         } else {
             summary(&sweep, &rows, classic)
         });

@@ -1,7 +1,7 @@
 //! `tilescope tune`: finds the fastest setting for a problem by measuring those predicted fastest.
 
 use super::args::CommonArgs;
-use super::console::{FAILED, INTERRUPTED, print, print_note};
+use super::console::{FAILED, INTERRUPTED, json, print, print_note};
 use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
@@ -104,7 +104,7 @@ impl Tune {
         let fastest = SweepRow::best(&tried);
         print(&if self.json {
             let found = Found { settings, best: fastest, measured: &tried };
-            serde_json::to_string_pretty(&found)? + "\n"
+            json(&found)?
         } else {
             summary(&sweep, settings, &tried)
         })?;
