@@ -2,6 +2,7 @@
 
 use super::error::FileError;
 use super::unfinished::Unfinished;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -51,7 +52,7 @@ fn try_write(
         _ => Path::new("."),
     };
     let mut builder = tempfile::Builder::new();
-    builder.prefix(UNFINISHED);
+    builder.prefix(UNFINISHED).suffix(UNFINISHED_END).rand_bytes(RANDOM);
     if let Some(permissions) = permissions(existing.as_ref()) {
         builder.permissions(permissions);
     }
@@ -105,8 +106,14 @@ impl Write for GradualFile {
     }
 }
 
-/// What the names of unfinished files begin with.
+/// What the names of unfinished files begin with. Letters and digits follow that are chosen at random.
 const UNFINISHED: &str = ".tilescope-";
+
+/// What they end with: nobody else names a file so.
+const UNFINISHED_END: &str = ".unfinished";
+
+/// The number of random letters and digits.
+const RANDOM: usize = 6;
 
 /// An unfinished file this old is left over, if no process has it locked.
 const LEFT_OVER: Duration = Duration::from_secs(60);
@@ -114,10 +121,8 @@ const LEFT_OVER: Duration = Duration::from_secs(60);
 /// Removes unfinished files of processes that were killed. What cannot be removed stays.
 fn remove_left_over(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    let is_unfinished = |entry: &fs::DirEntry| {
-        entry.file_name().to_str().is_some_and(|name| name.starts_with(UNFINISHED))
-    };
-    for entry in entries.flatten().filter(is_unfinished) {
+    let unfinished = entries.flatten().filter(|entry| is_unfinished(&entry.file_name()));
+    for entry in unfinished {
         let metadata = entry.metadata().ok().filter(fs::Metadata::is_file);
         let age = metadata.and_then(|it| it.modified().ok()?.elapsed().ok());
         let is_left = |file: File| file.try_lock().is_ok();
@@ -125,6 +130,17 @@ fn remove_left_over(folder: &Path) {
             _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// Whether a name has exactly the form of those of unfinished files: files that are named like this program, such as
+/// `.tilescope-config`, belong to others.
+fn is_unfinished(name: &OsStr) -> bool {
+    let random = name.to_str().and_then(|name| {
+        name.strip_prefix(UNFINISHED).and_then(|name| name.strip_suffix(UNFINISHED_END))
+    });
+    random.is_some_and(|random| {
+        random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }
 
 /// The permissions of the replaced file, or those of any new file before the umask; a temporary file
@@ -289,18 +305,41 @@ mod tests {
             file.set_modified(old).unwrap();
             file
         };
-        drop(make(".tilescope-killed"));
-        drop(make("tilescope-mine.csv"));
-        let busy = make(".tilescope-busy");
+        let name = |random: &str| format!("{UNFINISHED}{random}{UNFINISHED_END}");
+        let [killed, locked, recent] = ["kIlled", "l0cked", "Recent"].map(name);
+        drop(make(&killed));
+        // Files of other people and programs.
+        let others = [
+            ".tilescope-config",
+            ".tilescope-longer.unfinished",
+            ".tilescope-no-tes.unfinished",
+            ".tilescope-notes.txt",
+            "tilescope-mine.csv",
+        ];
+        others.map(|name| drop(make(name)));
+        let busy = make(&locked);
         busy.lock().unwrap();
-        File::create(folder.path().join(".tilescope-young")).unwrap();
+        File::create(folder.path().join(&recent)).unwrap();
         write_atomically(&folder.path().join("a.csv"), |out| out.write_all(b"1")).unwrap();
         let mut left: Vec<_> = fs::read_dir(folder.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         left.sort();
-        assert_eq!(left, [".tilescope-busy", ".tilescope-young", "a.csv", "tilescope-mine.csv"]);
+        let mut expected = [&others[..], &[&locked, &recent, "a.csv"]].concat();
+        expected.sort_unstable();
+        assert_eq!(left, expected);
+    }
+
+    #[test]
+    fn an_unfinished_file_has_a_name_by_which_it_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = |_: &mut BufWriter<GradualFile>| {
+            let mut names = fs::read_dir(folder.path())?.flatten().map(|entry| entry.file_name());
+            assert!(names.all(|name| is_unfinished(&name)));
+            Ok(())
+        };
+        write_atomically(&folder.path().join("a.csv"), names).unwrap();
     }
 
     #[cfg(unix)]
