@@ -61,6 +61,10 @@ fn try_write(
     let _known = Unfinished::new(&unfinished);
     // Locked, it is not taken for the file of a process that was killed.
     _ = file.try_lock();
+    if let Some(existing) = &existing {
+        // The umask was applied to them. A file system without permissions has none to keep.
+        _ = file.set_permissions(existing.permissions());
+    }
     let mut out = BufWriter::new(GradualFile { file, waits: true, unsynced: 0 });
     write(&mut out)?;
     let GradualFile { file, .. } = out.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -360,6 +364,12 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&path).unwrap(), b"2");
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        // Among them what the umask would take away.
+        for mode in [0o664, 0o777] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            write_atomically(&path, |out| out.write_all(b"2")).unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, mode);
+        }
         write_atomically(Path::new("/dev/null"), |out| out.write_all(b"3")).unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
