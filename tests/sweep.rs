@@ -386,6 +386,14 @@ fn a_table_with_other_line_ends_is_resumed_and_an_edited_one_refused() {
             whole.replacen("24x20,2,", "24x20,many,", 1),
             ["line 2", "k is “many”; it must be a whole number"],
         ),
+        (
+            whole.replacen(",measured,", ",misured,", 1),
+            ["line 2", "outcome is “misured”; it must be measured, capped,"],
+        ),
+        (
+            whole.replacen(rows[2], &format!("{},note\n", rows[2].trim_end()), 1),
+            ["line 3", "it has 27 fields, and the first line has 26"],
+        ),
     ] {
         fs::write(table(&folder), &edited).unwrap();
         refused(&folder, &format!("{SMALL} --resume"), 1, &parts);
