@@ -369,6 +369,17 @@ fn why_no_setting_reached_the_tolerance_is_said_with_what_helps() {
     }
 }
 
+/// Cycles are counted to a tolerance: without one there is nothing to count.
+#[test]
+fn cycles_without_a_tolerance_are_refused() {
+    let folder = folder();
+    let parts = ["--tol is none; cycles are counted to a tolerance", "a number, such as 1e-4"];
+    refused(&folder, &format!("{SMALL} --tol none"), 2, &parts);
+    refused(&folder, "tune --shape 24x20 --tol none", 2, &parts);
+    let timed = "sweep --shape 24x20 --k 2 --tile 8 --measure time --tol none -o t.csv";
+    done(&folder, timed);
+}
+
 /// A table that a spreadsheet saved is continued; one that was edited is not.
 #[test]
 fn a_table_with_other_line_ends_is_resumed_and_an_edited_one_refused() {

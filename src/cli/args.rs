@@ -436,6 +436,17 @@ impl CommonArgs {
         }
     }
 
+    /// Refuses `--tol none` where cycles are counted to a tolerance.
+    pub fn check_has_tolerance(&self) -> Result<(), UsageError> {
+        match self.tol {
+            Some(Tolerance(None)) => {
+                let why = "--tol is none; cycles are counted to a tolerance here, so it must be a number, such as 1e-4";
+                Err(UsageError(why.to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The numbers of threads: those of the option, or that of the run.
     pub fn threads(&self, run: &RunSpec) -> Vec<usize> {
         let given = self.threads.as_ref().map(|ThreadsList(threads)| threads.clone());

@@ -186,6 +186,9 @@ impl Sweep {
     }
 
     fn spec(&self) -> anyhow::Result<SweepSpec> {
+        if self.measure.contains(&Measure::Cycles) {
+            self.common.check_has_tolerance()?;
+        }
         let run = self.common.spec()?;
         let base = &run.method;
         Ok(SweepSpec {

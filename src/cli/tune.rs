@@ -79,6 +79,7 @@ struct Found<'a> {
 impl Tune {
     /// Predicts, measures and prints the best setting.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        self.common.check_has_tolerance()?;
         let run = self.common.spec()?;
         let (overlaps, tiles) = match run.problem.matrix {
             Some(_) => (&LEVELS[..], &BLOCKS[..]),
