@@ -1913,6 +1913,23 @@ fn what_a_file_says_cannot_act_on_the_terminal() {
     }
 }
 
+/// A run description is text; a file whose name is not has none, and its figure says so.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_figure_of_a_file_without_a_name_in_text_says_that_it_carries_no_run() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = folder();
+    let name = OsStr::from_bytes(b"b\xffad.mtx");
+    let matrix = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2.0\n2 2 2.0\n";
+    fs::write(folder.path().join(name), matrix).unwrap();
+    let line = "render --tile 2 --at-cycle 1 --size 200x200 -o bad.svg --matrix";
+    let said = tilescope(&folder, line).arg(name).assert().success().get_output().stderr.clone();
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.contains("bad.svg carries no run: the name of b"), "{said}");
+    refused(&folder, "solve --run bad.svg", 1, &["bad.svg carries no run"]);
+}
+
 #[test]
 fn a_shape_that_cannot_fit_is_refused_with_its_size() {
     let folder = folder();

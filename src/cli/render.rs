@@ -374,6 +374,9 @@ impl Render {
                 if FilmFile::of(&self.output).is_ok_and(|film| !film.carries_run()) {
                     let path = self.output.display();
                     print_note(&format!("{path} cannot be opened as a run; an .apng can"));
+                } else if !picture::is_table(&self.output) || self.animate.is_some() {
+                    let runs = std::iter::once(&spec).chain(others.iter().map(|other| &other.run));
+                    print_without_run(&self.output, runs);
                 }
                 Ok(ExitCode::SUCCESS)
             }
@@ -771,6 +774,14 @@ impl Render {
         }
         let mut report = |made| progress.show(|| format!("frame {made} of {all}"));
         Ok(save_film(&self.output, &film, run, interrupt.flag(), &mut report)?)
+    }
+}
+
+/// Says so where a figure carries no run because a file of it cannot be named.
+pub(super) fn print_without_run<'a>(path: &Path, runs: impl Iterator<Item = &'a RunSpec>) {
+    if let Some(file) = picture::unnameable_file(path, runs) {
+        let (path, file) = (path.display(), file.display());
+        print_note(&format!("{path} carries no run: the name of {file} is not text (UTF-8)"));
     }
 }
 

@@ -7,6 +7,7 @@ use super::interrupt::Interrupt;
 use super::lists::ListArgs;
 use super::outputs::{self, Output};
 use super::progress::Progress;
+use super::render::print_without_run;
 use super::values;
 use crate::clock::Instant;
 use crate::grid::memory::{self, human};
@@ -22,6 +23,7 @@ use crate::run::{
 use crate::solver::Kernel;
 use clap::Args;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -101,7 +103,7 @@ pub struct Sweep {
 /// The fields of `--json`.
 #[derive(Debug, Serialize)]
 struct Listed<'a> {
-    output: &'a Path,
+    output: Cow<'a, str>,
     best: Option<&'a SweepRow>,
     /// Time to the tolerance of classic Jacobi over that of the best setting.
     speedup: Option<f64>,
@@ -163,7 +165,8 @@ impl Sweep {
         // The numbers first: they are not lost where saving the figure fails.
         let printed = print(&if self.json {
             let listed = Listed {
-                output: &self.output,
+                // JSON is text, and a path may not be.
+                output: self.output.to_string_lossy(),
                 best,
                 speedup: speedup(best, classic),
                 error_per_cycle: SweepRow::median_error(&rows, |row| row.prediction_error),
@@ -327,7 +330,9 @@ fn save_plot(
     let data = SweepData { outline: sweep.outline(), rows: &rows, predictions: &[], classic };
     let (value, layer) = (MapValue::natural(sweep.spec()), Layer::default());
     let svg = sweep_svg(data, SweepView { figure, value, layer }, &FigureSpec::default());
-    Ok(save_figure(path, &Drawing::Figure(svg), &run, None)?)
+    save_figure(path, &Drawing::Figure(svg), &run, None)?;
+    print_without_run(path, std::iter::once(&run));
+    Ok(())
 }
 
 /// The problem of a sweep, as its summary names it.
