@@ -2722,15 +2722,27 @@ fn lessons_are_listed_begun_and_checked() {
     assert!(list.lines().count() >= 10 && list.contains("overlap"), "{list}");
 
     tilescope(&folder, "lesson --new mine.md").assert().success();
-    let template = fs::read(folder.path().join("mine.md")).unwrap();
     refused(&folder, "lesson --new mine.md", 1, &["mine.md already exists"]);
     let checked = tilescope(&folder, "lesson --check mine.md").assert().success();
     let checked = String::from_utf8(checked.get_output().stdout.clone()).unwrap();
     assert!(checked.lines().rev().skip(1).all(|line| line.contains("  holds  ")), "{checked}");
     assert!(checked.ends_with("claims hold.\n"), "{checked}");
+    // Nothing is said of runs that do not exist.
+    let mine = folder.path().join("mine.md");
+    let template = fs::read_to_string(&mine).unwrap();
+    let edited = template.replacen("```tilescope\n", "```tilescope\nproblem = \"nosuch\"\n", 1);
+    fs::write(&mine, &edited).unwrap();
+    let output = tilescope(&folder, "lesson --check mine.md").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{said}");
+    assert_eq!(said.matches("heat-plate,").count(), 1, "{said}");
+    fs::write(&mine, &template).unwrap();
+    let first = template.find("```expect\n").map_or(0, |at| template[..at].lines().count() + 2);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(!printed.contains(&format!("line {first:<4}")), "{printed}");
 
     // A claim that does not hold.
-    let text = String::from_utf8(template).unwrap();
+    let text = template;
     let false_claim = text.replace("edge_share = 0.6..0.8", "edge_share < 0.01");
     assert_ne!(text, false_claim);
     fs::write(folder.path().join("false.md"), false_claim).unwrap();

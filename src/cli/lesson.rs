@@ -6,6 +6,7 @@ use super::progress::Progress;
 use super::window::{Start, window};
 use crate::files;
 use crate::lesson::{Lesson, ReadLesson, TEMPLATE, lesson_named, lessons};
+use crate::picture::counted;
 use anyhow::bail;
 use clap::Args;
 use std::io::Write;
@@ -126,9 +127,12 @@ fn check(read: &ReadLesson) -> anyhow::Result<ExitCode> {
         );
     }
     let failed = checked.iter().filter(|claim| !claim.holds).count();
-    text += &match failed {
-        0 => format!("{} claims hold.\n", checked.len()),
-        failed => format!("{failed} of {} claims do not hold.\n", checked.len()),
+    let claims = counted(checked.len() as u64, "claim");
+    text += &match (failed, checked.len()) {
+        (0, 1) => format!("{claims} holds.\n"),
+        (0, _) => format!("{claims} hold.\n"),
+        (1, _) => format!("1 of {claims} does not hold.\n"),
+        (failed, _) => format!("{failed} of {claims} do not hold.\n"),
     };
     print(&text)?;
     let is_sound = failed == 0 && read.errors.is_empty();

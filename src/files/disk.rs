@@ -320,7 +320,7 @@ mod tests {
             ".tilescope-notes.txt",
             "tilescope-mine.csv",
         ];
-        others.map(|name| drop(make(name)));
+        others.iter().for_each(|name| drop(make(name)));
         let busy = make(&locked);
         busy.lock().unwrap();
         File::create(folder.path().join(&recent)).unwrap();
