@@ -129,8 +129,7 @@ pub enum PlanError {
     Streaming(#[from] StreamingError),
 }
 
-/// The most subiterations of a cycle, but for infinitely many.
-pub const MOST_SUBITERATIONS: usize = 1_000_000;
+pub use crate::solver::MOST_SUBITERATIONS;
 
 /// Arrays of the grid that every method needs: an iterate and the next.
 const FEWEST_ARRAYS: usize = 2;
