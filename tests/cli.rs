@@ -1631,6 +1631,9 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--tile 0", &["tile is 0", "at least 1"]),
         ("--tile 32x16x8", &["tile", "one for each of the 2 axes"]),
         ("--k 0", &["k is 0", "1 to 1000000, or inf"]),
+        ("--k 99999999999999999999", &["--k", "1 to 1000000, or inf"]),
+        ("--max-cycles 99999999999999999999", &["--max-cycles", "at most 18446744073709551615"]),
+        ("--shape 99999999999999999999", &["--shape", "at most 18446744073709551615"]),
         ("--k 2000000", &["k is 2000000", "1 to 1000000, or inf"]),
         ("--k -3", &["'-3'", "--k", "whole number"]),
         ("--k many", &["'many'", "--k", "whole number"]),
@@ -1678,7 +1681,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
             &["kernel is register", "method classic", "auto, classic"],
         ),
         ("--backend cuda --devices 0,0", &["devices is [0, 0]", "it must name each GPU once"]),
-        ("--devices two", &["'two'", "--devices", "it must be a whole number"]),
+        ("--devices two", &["'two'", "--devices", "such as 0 or 0,1, or all"]),
         ("--method classic --k 8", &["--k has no effect on method classic", "hierarchical"]),
         ("--methd classic", &["--methd", "--method"]),
         ("--k", &["--k"]),
@@ -1696,7 +1699,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--jump 1e300", &["jump is 1e300", "1e-12 to 1e12"]),
         ("--tol -1e300", &["tolerance is -1e300", "positive"]),
         ("--initial=", &["--initial", "a number, or the name of an .npy array"]),
-        ("--devices -1", &["--devices", "whole number"]),
+        ("--devices -1", &["--devices", "numbers of GPUs"]),
     ];
     for (arguments, parts) in cases {
         refused(&folder, &format!("solve {arguments}"), 2, parts);
@@ -1704,7 +1707,12 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
     }
     refused(&folder, "solv", 2, &["'solv'", "'solve'"]);
     refused(&folder, "render", 2, &["--output"]);
-    refused(&folder, "render -o a.jpg", 2, &["a.jpg is none of .png, .svg and .pdf"]);
+    let endings = ["-o is a.jpg;", ".png, .svg or .pdf", ".csv", "--animate in .apng"];
+    refused(&folder, "render -o a.jpg", 2, &endings);
+    let nameless = ["-o is .png, an ending without a name", "such as figure.png"];
+    refused(&folder, "render -o .png", 2, &nameless);
+    refused(&folder, "sweep --plot .svg -o s.csv", 2, &["--plot is .svg, an ending without"]);
+    refused(&folder, "sweep -o .csv", 2, &["-o is .csv, an ending without a name"]);
     refused(&folder, "render --size 9x9 -o a.png", 2, &["'9x9'", "64 to 16384"]);
     refused(&folder, "render --bare --size 99x99 -o a.png", 2, &["--bare", "--size"]);
     refused(&folder, "render --bare --kind curves -o a.png", 2, &["--bare"]);

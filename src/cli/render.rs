@@ -594,6 +594,7 @@ impl Render {
     /// Checks that the kind of file goes with the figure, before anything is computed.
     fn check_file(&self, view: &ViewSpec) -> anyhow::Result<()> {
         let path = self.output.display();
+        outputs::check_has_name("-o", &self.output)?;
         if picture::is_table(&self.output) && self.animate.is_none() {
             let kind = view.kind.name();
             return match view.kind.has_table() {
@@ -616,7 +617,9 @@ impl Render {
             (Err(_), Ok(_)) => {
                 format!("{path} is an animation; choose its cycles, such as --animate 0..400:8")
             }
-            (Err(error), _) => error.to_string(),
+            (Err(_), _) => format!(
+                "-o is {path}; its name must end in .png, .svg or .pdf, in .csv for the numbers, or with --animate in .apng, .png, .gif or .mp4"
+            ),
         };
         Err(UsageError(refused).into())
     }

@@ -120,6 +120,7 @@ impl Sweep {
         self.check_jobs(&spec)?;
         let mut outputs = vec![Output { option: "-o", path: &self.output, endings: &["csv"] }];
         if let Some(path) = &self.plot {
+            outputs::check_has_name("--plot", path)?;
             if let Err(refused) = FigureFile::of(path) {
                 return Err(UsageError(refused.to_string()).into());
             }
