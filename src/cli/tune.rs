@@ -242,7 +242,8 @@ fn summary(sweep: &Sweep, settings: usize, tried: &[SweepRow]) -> String {
                 text.push_str(&format!(", error {:+.0} %", 100.0 * error));
             }
             let bar = 100.0 * row.predicted_cycles_bar.unwrap_or(0.0);
-            text.push_str(&format!(" ({cycles:.0} cycles ± {bar:.1} %"));
+            let cycles = counted(cycles.round() as u64, "cycle");
+            text.push_str(&format!(" ({cycles} ± {bar:.1} %"));
             if let Some(error) = row.cycles_prediction_error {
                 text.push_str(&format!(", error {:+.2} %", 100.0 * error));
             }
