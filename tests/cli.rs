@@ -1943,6 +1943,39 @@ fn a_figure_of_a_file_without_a_name_in_text_says_that_it_carries_no_run() {
 }
 
 #[test]
+fn a_word_that_acts_on_the_terminal_is_quoted_as_it_was_written() {
+    let folder = folder();
+    for (words, quoted) in [
+        (&["\u{1b}[31msolve"][..], "'\\u{1b}[31msolve'"),
+        (&["solve", "--shape", "\u{1b}[31m4x4"], "'\\u{1b}[31m4x4'"),
+    ] {
+        let output = tilescope(&folder, "").args(words).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{said}");
+        assert!(said.contains(quoted), "{said}");
+    }
+}
+
+/// A line end in the name of a matrix is not one of the summary, and JSON stays JSON.
+#[cfg(unix)]
+#[test]
+fn the_name_of_a_matrix_stays_on_its_line() {
+    let folder = folder();
+    let matrix = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2.0\n2 2 2.0\n";
+    let name = "a\n\u{200d}b.mtx";
+    fs::write(folder.path().join(name), matrix).unwrap();
+    let solve = |options: &str| {
+        let line = format!("solve --tile 2 {options} --matrix");
+        let output = tilescope(&folder, &line).arg(name).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let summary = solve("");
+    assert!(summary.lines().next().unwrap().contains("a\\n\\u{200d}b"), "{summary}");
+    let object: Value = serde_json::from_str(&solve("--json")).unwrap();
+    assert_eq!(object["matrix"]["name"], name);
+}
+
+#[test]
 fn a_shape_that_cannot_fit_is_refused_with_its_size() {
     let folder = folder();
     for (shape, code, parts) in [

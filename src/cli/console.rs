@@ -94,12 +94,17 @@ fn one_line(sentence: &str) -> String {
 /// Text without the characters that a terminal acts upon, which a file may hold: control characters but
 /// for line ends and tabs, and those that change the direction of text (Unicode, *Bidirectional
 /// Algorithm*, UAX #9). They are written as in Rust, `\u{1b}`.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         if acts_on_terminal(c) { escaped.extend(c.escape_unicode()) } else { escaped.push(c) }
     }
     escaped
+}
+
+/// A name that a file has, on one line of a text: a line end or a tab in it would be taken for one of the text.
+pub(super) fn named(text: &str) -> String {
+    text.replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// Whether a terminal acts upon a character; none of them has more than four hexadecimal digits.
@@ -147,6 +152,7 @@ mod tests {
     fn what_a_file_says_reaches_the_terminal_as_text() {
         assert_eq!(one_line("key\u{1b}[31m\n is  red\u{202e}"), "key\\u{1b}[31m is red\\u{202e}");
         assert_eq!(escaped("‖r‖₂ ≤ 1\n\tö…"), "‖r‖₂ ≤ 1\n\tö…");
+        assert_eq!(named("a\nb\t.mtx"), "a\\nb\\t.mtx");
         let cut = one_line(&"ä".repeat(5000));
         assert_eq!((cut.chars().count(), cut.ends_with(" …")), (LONGEST + 2, true));
     }

@@ -1,7 +1,7 @@
 //! `tilescope solve`: solves a system and prints a summary.
 
 use super::args::RunArgs;
-use super::console::{FAILED, INTERRUPTED, UsageError, json, print, print_note};
+use super::console::{FAILED, INTERRUPTED, UsageError, json, named, print, print_note};
 use super::gpu_notes::print_gpu_notes;
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
@@ -615,7 +615,7 @@ impl Summary {
         };
         let mut text = format!(
             "{}\n{} · {}\n{outcome} {}, {}, {}\n",
-            problem_title(&plan.spec, &plan.problem.shape),
+            named(&problem_title(&plan.spec, &plan.problem.shape)),
             method_title(&plan.spec),
             self.device(plan.spec.method.kernel),
             counted(self.cycles, "cycle"),

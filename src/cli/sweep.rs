@@ -1,7 +1,7 @@
 //! `tilescope sweep`: measures many settings and writes a table.
 
 use super::args::CommonArgs;
-use super::console::{FAILED, INTERRUPTED, UsageError, json, print, print_note};
+use super::console::{FAILED, INTERRUPTED, UsageError, json, named, print, print_note};
 use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
@@ -341,7 +341,7 @@ pub(super) fn problem_name(run: &RunSpec) -> String {
     let sides = &run.problem.shape;
     let rows = run.problem.matrix.as_ref().and(sides.first());
     if let Some(shape) = rows.and_then(|rows| Shape::grid_1d(*rows, 1).ok()) {
-        return problem_title(run, &shape);
+        return named(&problem_title(run, &shape));
     }
     let sides: Vec<_> = sides.iter().map(ToString::to_string).collect();
     format!("{}, {}", run.problem.kind.label(), sides.join(" × "))
