@@ -12,7 +12,8 @@ fn in_plain_words(message: &str) -> String {
         if let Some((found, expected)) =
             message.strip_prefix(start).and_then(|rest| rest.rsplit_once(", expected "))
         {
-            return format!("it is {}; it must be {}", value(found), kind(expected));
+            let limit = if is_too_large(found) { TOO_LARGE } else { "" };
+            return format!("it is {}; it must be {}{limit}", value(found), kind(expected));
         }
     }
     if let Some((_, expected)) =
@@ -55,7 +56,18 @@ fn value(found: &str) -> &str {
     }
     let types = ["string ", "integer ", "floating point ", "boolean ", "character "];
     let value = types.iter().find_map(|name| found.strip_prefix(name)).unwrap_or(found);
+    let value = WIDE.iter().find_map(|end| value.strip_suffix(end)).unwrap_or(value);
     value.trim_matches('`')
+}
+
+/// How the parser marks a whole number that has more than 64 bits.
+const WIDE: [&str; 2] = [" as i128", " as u128"];
+
+/// What a whole number must be besides, that has more.
+const TOO_LARGE: &str = ", of at most 19 digits";
+
+fn is_too_large(found: &str) -> bool {
+    WIDE.iter().any(|end| found.ends_with(end))
 }
 
 /// What a type of the program is to people.
@@ -105,6 +117,10 @@ mod tests {
             (
                 "invalid type: integer `3`, expected a sequence",
                 "it is 3; it must be a list, such as [32]",
+            ),
+            (
+                "invalid type: integer `99999999999999999999` as i128, expected usize",
+                "it is 99999999999999999999; it must be a whole number, at least 0, of at most 19 digits",
             ),
             ("invalid type: map, expected f64", "it is a table of keys; it must be a number"),
             (
