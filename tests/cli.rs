@@ -1449,6 +1449,9 @@ fn a_video_is_made_by_ffmpeg_whole_or_not_at_all() {
     let path = ffmpeg(&folder, r#"[ "$1" = -version ] && exit; echo "no encoder" >&2; exit 1"#);
     let said = "tilescope: ffmpeg could not create a.mp4: no encoder\n";
     tilescope(&folder, &animate).env("PATH", path).assert().code(1).stderr(said);
+    let path = ffmpeg(&folder, r#"[ "$1" = -version ] && exit; exit 1"#);
+    let said = "tilescope: ffmpeg could not create a.mp4: it ended without a message\n";
+    tilescope(&folder, &animate).env("PATH", path).assert().code(1).stderr(said);
     let none = ".mp4 files need ffmpeg, which is not installed; .apng and .gif do not";
     let none = format!("tilescope: {none}\n");
     tilescope(&folder, &animate).env("PATH", "").assert().code(1).stderr(none);
@@ -1562,6 +1565,10 @@ fn without_a_display_the_default_experiment_is_drawn() {
         assert_eq!(open(&out.join(name)).unwrap().run, RunSpec::default(), "{name}");
     }
     assert!(fs::read_to_string(out.join("curve.csv")).unwrap().lines().count() > 100);
+    fs::remove_dir_all(&out).unwrap();
+    fs::write(&out, "").unwrap();
+    let said = "cannot write tilescope-out: there is a file of this name";
+    tilescope(&folder, "").assert().code(1).stderr(predicate::str::contains(said));
 }
 
 #[test]
