@@ -2,12 +2,12 @@
 
 use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
 use super::interrupt::Interrupt;
+use super::outputs::{self, Output};
 use super::progress::Progress;
 use super::window::{Start, window};
 use crate::files;
 use crate::lesson::{Lesson, ReadLesson, TEMPLATE, lesson_named, lessons};
 use crate::picture::counted;
-use anyhow::bail;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -92,8 +92,10 @@ fn list() -> anyhow::Result<ExitCode> {
 
 /// Writes the template.
 fn begin(path: &Path) -> anyhow::Result<ExitCode> {
+    outputs::check(&[Output { option: "--new", path, endings: &["md"] }], &[])?;
     if path.exists() {
-        bail!("{} already exists; choose another name", path.display());
+        let why = format!("{} already exists; choose another name", path.display());
+        return Err(UsageError(why).into());
     }
     files::write_atomically(path, |out| out.write_all(TEMPLATE.as_bytes()))?;
     let file = path.display();
