@@ -8,6 +8,7 @@ use super::outputs::{self, Output};
 use super::progress::Progress;
 use super::solve::interrupted;
 use super::values::{self, Follow, Size};
+use crate::files;
 use crate::grid::{Slice, memory};
 use crate::picture::{
     self, Camera, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError,
@@ -312,7 +313,10 @@ impl Render {
         let is_run = |(option, path): &(&str, &Path)| {
             matches!(*option, "--run" | "--compare") && is_figure(path)
         };
-        let inputs: Vec<_> = files.filter(|input| !is_run(input)).collect();
+        let (drawn_again, inputs): (Vec<_>, Vec<_>) = files.partition(is_run);
+        let replaced = drawn_again.into_iter().find(|(_, path)| {
+            files::is_replaced(&self.output) && files::is_same(path, &self.output)
+        });
         outputs::check(&[Output { option: "-o", path: &self.output, endings: &[] }], &inputs)?;
         let interrupt = Interrupt::install("interrupted; nothing was saved")?;
         let mut planner = Planner::default();
@@ -371,6 +375,9 @@ impl Render {
             }
             saved => {
                 saved?;
+                if let Some((option, path)) = replaced {
+                    print_note(&format!("{}, the file of {option}, was replaced", path.display()));
+                }
                 if FilmFile::of(&self.output).is_ok_and(|film| !film.carries_run()) {
                     let path = self.output.display();
                     print_note(&format!("{path} cannot be opened as a run; an .apng can"));
