@@ -1142,7 +1142,10 @@ fn a_figure_of_any_kind_is_reproduced_from_its_own_file() {
         let (run, view) = read_figure(&folder.path().join("a.svg")).unwrap();
         let again = figure_command(&run, &view.unwrap(), Path::new("a.svg"));
         let again = again.strip_prefix("tilescope ").unwrap();
-        tilescope(&folder, again).assert().success().stderr("");
+        // The other runs are in the figure itself.
+        let replaced = "tilescope: a.svg, the file of --compare, was replaced\n";
+        let said = if again.contains("--compare") { replaced } else { "" };
+        tilescope(&folder, again).assert().success().stderr(said);
         assert!(fs::read(folder.path().join("a.svg")).unwrap() == first, "{options}: {again}");
     }
 }
@@ -1963,6 +1966,20 @@ fn a_word_that_acts_on_the_terminal_is_quoted_as_it_was_written() {
     }
 }
 
+/// A folder in which no file can be created is found before the run, which would not end.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_takes_no_file_is_refused_before_the_run() {
+    let folder = folder();
+    let endless = "--tol none --max-cycles 1000000000000";
+    for line in [
+        format!("solve {endless} --save-field /proc/u.npy"),
+        format!("render {endless} -o /proc/a.png"),
+    ] {
+        refused(&folder, &line, 1, &["cannot write /proc/"]);
+    }
+}
+
 /// A line end in the name of a matrix is not one of the summary, and JSON stays JSON.
 #[cfg(unix)]
 #[test]
@@ -2774,7 +2791,8 @@ fn lessons_are_listed_begun_and_checked() {
     assert!(list.lines().count() >= 10 && list.contains("overlap"), "{list}");
 
     tilescope(&folder, "lesson --new mine.md").assert().success();
-    refused(&folder, "lesson --new mine.md", 1, &["mine.md already exists"]);
+    refused(&folder, "lesson --new mine.md", 2, &["mine.md already exists"]);
+    refused(&folder, "lesson --new mine.txt", 2, &["--new is mine.txt; its name must end in .md"]);
     let checked = tilescope(&folder, "lesson --check mine.md").assert().success();
     let checked = String::from_utf8(checked.get_output().stdout.clone()).unwrap();
     assert!(checked.lines().rev().skip(1).all(|line| line.contains("  holds  ")), "{checked}");
@@ -2782,7 +2800,7 @@ fn lessons_are_listed_begun_and_checked() {
     // Nothing is said of runs that do not exist.
     let mine = folder.path().join("mine.md");
     let template = fs::read_to_string(&mine).unwrap();
-    let edited = template.replacen("```tilescope\n", "```tilescope\nproblem = \"nosuch\"\n", 1);
+    let edited = template.replacen("problem = \"poisson-2d\"", "problem = \"nosuch\"", 1);
     fs::write(&mine, &edited).unwrap();
     let output = tilescope(&folder, "lesson --check mine.md").output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();

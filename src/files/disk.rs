@@ -47,12 +47,8 @@ fn try_write(
         None => {}
     }
     let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(UNFINISHED).suffix(UNFINISHED_END).rand_bytes(RANDOM);
+    let folder = folder_of(&target);
+    let mut builder = tempfile_builder();
     if let Some(permissions) = permissions(existing.as_ref()) {
         builder.permissions(permissions);
     }
@@ -161,19 +157,44 @@ fn permissions(_: Option<&fs::Metadata>) -> Option<fs::Permissions> {
     None
 }
 
-/// Checks that a file can be written at `path`, as far as possible without writing it: a misspelt folder
-/// is reported before a long run and not after it.
+/// Checks that a file can be written at `path`, as far as possible without writing it: a misspelt folder, or one in
+/// which no file can be created, is reported before a long run and not after it.
 ///
 /// # Errors
-/// [`FileError::Write`] if `path` is a folder or its parent is not.
+/// [`FileError::Write`] if `path` is a folder or its parent is not, or the system refuses a file there.
 pub fn check_place(path: &Path) -> Result<(), FileError> {
     let refuse = |cause| FileError::Write { path: path.to_owned(), cause };
     if path.is_dir() {
         return Err(refuse(io::ErrorKind::IsADirectory.into()));
     }
+    let metadata = fs::metadata(folder_of(path)).map_err(refuse)?;
+    if !metadata.is_dir() {
+        return Err(refuse(io::ErrorKind::NotADirectory.into()));
+    }
+    if is_replaced(path) { check_creation(path).map_err(refuse) } else { Ok(()) }
+}
+
+/// Creates a file as [`write_atomically`] would for `path`, and removes it.
+fn check_creation(path: &Path) -> io::Result<()> {
+    let exists = path.exists();
+    if exists {
+        drop(File::options().write(true).open(path)?);
+    }
+    let target = if exists { fs::canonicalize(path)? } else { path.to_owned() };
+    tempfile_builder().tempfile_in(folder_of(&target)).map(drop)
+}
+
+/// The folder of a file.
+fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let metadata = fs::metadata(folder.unwrap_or(Path::new("."))).map_err(refuse)?;
-    if metadata.is_dir() { Ok(()) } else { Err(refuse(io::ErrorKind::NotADirectory.into())) }
+    folder.unwrap_or(Path::new("."))
+}
+
+/// What makes unfinished files.
+fn tempfile_builder() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(UNFINISHED).suffix(UNFINISHED_END).rand_bytes(RANDOM);
+    builder
 }
 
 /// Creates a folder and those around it, where they do not exist.
@@ -197,6 +218,20 @@ pub fn is_replaced(path: &Path) -> bool {
     fs::metadata(path).map_or(true, |metadata| metadata.is_file())
 }
 
+/// Whether a path names a pipe. The standard output may be one, too, which has no name of its own.
+#[cfg(unix)]
+pub fn is_named_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    let named = fs::canonicalize(path).and_then(fs::symlink_metadata);
+    named.is_ok_and(|metadata| metadata.file_type().is_fifo())
+}
+
+/// Whether a path names a pipe: pipes are no files here.
+#[cfg(not(unix))]
+pub fn is_named_pipe(_: &Path) -> bool {
+    false
+}
+
 /// Whether two paths lead to one file, also through links. Of files that do not exist yet, their folders
 /// are compared.
 pub fn is_same(one: &Path, other: &Path) -> bool {
@@ -205,11 +240,7 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
         (Ok(one), Ok(other)) => is_same_node(&one, &other),
         (Err(_), Err(_)) => {
             let place = |path: &Path| {
-                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-                Some((
-                    fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?,
-                    path.file_name()?.to_owned(),
-                ))
+                Some((fs::canonicalize(folder_of(path)).ok()?, path.file_name()?.to_owned()))
             };
             place(one).is_some() && place(one) == place(other)
         }
@@ -333,6 +364,22 @@ mod tests {
         let mut expected = [&others[..], &[&locked, &recent, "a.csv"]].concat();
         expected.sort_unstable();
         assert_eq!(left, expected);
+    }
+
+    #[test]
+    fn a_folder_without_room_for_a_file_is_found_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        check_place(&path).unwrap();
+        fs::write(&path, "old").unwrap();
+        check_place(&path).unwrap();
+        assert_eq!((files(folder.path()), fs::read(&path).unwrap()), (1, b"old".to_vec()));
+        if cfg!(target_os = "linux") {
+            // No user can create a file there.
+            let said = check_place(Path::new("/proc/a.csv")).unwrap_err().to_string();
+            assert!(said.starts_with("cannot write /proc/a.csv: "), "{said}");
+            check_place(Path::new("/dev/null")).unwrap();
+        }
     }
 
     #[test]
