@@ -370,6 +370,18 @@ fn why_no_setting_reached_the_tolerance_is_said_with_what_helps() {
     }
 }
 
+/// A pipe without a reader would lose the rows.
+#[cfg(unix)]
+#[test]
+fn a_table_is_not_written_to_a_named_pipe() {
+    let folder = folder();
+    assert!(std::process::Command::new("mkfifo").arg(table(&folder)).status().unwrap().success());
+    refused(&folder, SMALL, 1, &["s.csv is a pipe, which keeps no rows; name a file"]);
+    // The standard output is one here, too.
+    let printed = done(&folder, &SMALL.replace("-o s.csv", "-o /dev/stdout"));
+    assert!(printed.starts_with("shape,k,overlap,"), "{printed}");
+}
+
 /// Cycles are counted to a tolerance: without one there is nothing to count.
 #[test]
 fn cycles_without_a_tolerance_are_refused() {

@@ -4,7 +4,7 @@
 use super::outline::RowMismatch;
 use super::row::SweepRow;
 use super::row_check::check_fields;
-use crate::files::{FileError, open_to_append, reason, write_atomically};
+use crate::files::{FileError, is_named_pipe, open_to_append, reason, write_atomically};
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -29,6 +29,12 @@ pub enum SweepTableError {
     #[error("{} already exists; continue it with --resume, or name another file", .path.display())]
     Exists {
         /// The file.
+        path: PathBuf,
+    },
+    /// Rows cannot be kept in it.
+    #[error("{} is a pipe, which keeps no rows; name a file", .path.display())]
+    Pipe {
+        /// The pipe.
         path: PathBuf,
     },
     /// Another process writes it.
@@ -146,6 +152,9 @@ const THREADS: &str = "threads";
 
 /// Opens a file for appending, locks it, and reads its contents.
 fn open(path: &Path) -> Result<(File, Vec<u8>), SweepTableError> {
+    if is_named_pipe(path) {
+        return Err(SweepTableError::Pipe { path: path.to_owned() });
+    }
     let mut file = open_to_append(path).map_err(|cause| not_writable(path, cause))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
