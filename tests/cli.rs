@@ -1214,7 +1214,10 @@ fn a_figure_of_any_kind_is_reproduced_from_its_own_file() {
         let (run, view) = read_figure(&folder.path().join("a.svg")).unwrap();
         let again = figure_command(&run, &view.unwrap(), Path::new("a.svg"));
         let again = again.strip_prefix("tilescope ").unwrap();
-        tilescope(&folder, again).assert().success().stderr("");
+        // The other runs are in the figure itself.
+        let replaced = "tilescope: a.svg, the file of --compare, was replaced\n";
+        let said = if again.contains("--compare") { replaced } else { "" };
+        tilescope(&folder, again).assert().success().stderr(said);
         assert!(fs::read(folder.path().join("a.svg")).unwrap() == first, "{options}: {again}");
     }
 }
@@ -1521,6 +1524,9 @@ fn a_video_is_made_by_ffmpeg_whole_or_not_at_all() {
     let path = ffmpeg(&folder, r#"[ "$1" = -version ] && exit; echo "no encoder" >&2; exit 1"#);
     let said = "tilescope: ffmpeg could not create a.mp4: no encoder\n";
     tilescope(&folder, &animate).env("PATH", path).assert().code(1).stderr(said);
+    let path = ffmpeg(&folder, r#"[ "$1" = -version ] && exit; exit 1"#);
+    let said = "tilescope: ffmpeg could not create a.mp4: it ended without a message\n";
+    tilescope(&folder, &animate).env("PATH", path).assert().code(1).stderr(said);
     let none = ".mp4 files need ffmpeg, which is not installed; .apng and .gif do not";
     let none = format!("tilescope: {none}\n");
     tilescope(&folder, &animate).env("PATH", "").assert().code(1).stderr(none);
@@ -1650,6 +1656,10 @@ fn without_a_display_the_default_experiment_is_drawn() {
         assert_eq!(open(&out.join(name)).unwrap().run, RunSpec::default(), "{name}");
     }
     assert!(fs::read_to_string(out.join("curve.csv")).unwrap().lines().count() > 100);
+    fs::remove_dir_all(&out).unwrap();
+    fs::write(&out, "").unwrap();
+    let said = "cannot write tilescope-out: there is a file of this name";
+    tilescope(&folder, "").assert().code(1).stderr(predicate::str::contains(said));
 }
 
 #[test]
@@ -1719,12 +1729,19 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--tile 0", &["tile is 0", "at least 1"]),
         ("--tile 32x16x8", &["tile", "one for each of the 2 axes"]),
         ("--k 0", &["k is 0", "1 to 1000000, or inf"]),
+        ("--k 99999999999999999999", &["--k", "1 to 1000000, or inf"]),
+        ("--max-cycles 99999999999999999999", &["--max-cycles", "at most 18446744073709551615"]),
+        ("--shape 99999999999999999999", &["--shape", "at most 18446744073709551615"]),
         ("--k 2000000", &["k is 2000000", "1 to 1000000, or inf"]),
         ("--k -3", &["'-3'", "--k", "whole number"]),
         ("--k many", &["'many'", "--k", "whole number"]),
         ("--shape 0", &["shape is 0", "at least 1"]),
         ("--shape 0x5", &["shape is 0", "at least 1"]),
         ("--shape 5x", &["'5x'", "--shape", "256x192"]),
+        ("--shape -4x4", &["'-4x4'", "--shape", "256x192"]),
+        ("--interface 0,0:0,0", &["interface is 0,0 and 0,0", "two different points"]),
+        ("--link 1,1", &["link is 1,1", "simulated devices"]),
+        ("--shape 40 --tile 8x8", &["tile is", "it must have one number"]),
         ("--shape 5x5x5x5", &["one for each axis"]),
         ("--shape 5x5 --boundary front=1", &["boundary.front is 1", "2D grid"]),
         ("--shape 9000000000x9000000000", &["shape 9000000000 × 9000000000", "address"]),
@@ -1742,7 +1759,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--boundary left=inf", &["boundary.left is inf", "finite"]),
         ("--boundary up=1", &["up is not a side", "left, right, top, bottom, front and back"]),
         ("--shape 9 --boundary top=1", &["boundary.top is 1", "1D grid"]),
-        ("--problem convection-diffusion --velocity 1,2,3", &["velocity is [1.0, 2.0, 3.0]", "2D"]),
+        ("--problem convection-diffusion --velocity 1,2,3", &["velocity is 1,2,3", "2D"]),
         ("--velocity 1,2", &["velocity is given with problem poisson", "convection-diffusion"]),
         ("--velocity 1", &["--velocity", "two numbers"]),
         ("--seed 3", &["seed is given with problem poisson", "random"]),
@@ -1765,13 +1782,13 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
             "--backend cuda --method classic --kernel register",
             &["kernel is register", "method classic", "auto, classic"],
         ),
-        ("--backend cuda --devices 0,0", &["devices is [0, 0]", "it must name each GPU once"]),
-        ("--devices two", &["'two'", "--devices", "it must be a whole number"]),
+        ("--backend cuda --devices 0,0", &["devices is 0,0", "it must name each GPU once"]),
+        ("--devices two", &["'two'", "--devices", "such as 0 or 0,1, or all"]),
         ("--method classic --k 8", &["--k has no effect on method classic", "hierarchical"]),
         ("--methd classic", &["--methd", "--method"]),
         ("--k", &["--k"]),
         ("--k 1 --k 2", &["--k", "multiple times"]),
-        ("--simulate-devices 2 --link -1,3", &["link is [-1.0, 3.0]", "at least 0"]),
+        ("--simulate-devices 2 --link -1,3", &["link is -1,3", "at least 0"]),
         ("--simulate-devices 2 --link 1", &["--link", "with a comma"]),
         ("--simulate-devices 1 --link 1,2", &["--link has no effect on one device"]),
         ("--simulate-devices 1 --exchange-every 4", &["--exchange-every has no effect on one"]),
@@ -1784,7 +1801,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--jump 1e300", &["jump is 1e300", "1e-12 to 1e12"]),
         ("--tol -1e300", &["tolerance is -1e300", "positive"]),
         ("--initial=", &["--initial", "a number, or the name of an .npy array"]),
-        ("--devices -1", &["--devices", "whole number"]),
+        ("--devices -1", &["--devices", "numbers of GPUs"]),
     ];
     for (arguments, parts) in cases {
         refused(&folder, &format!("solve {arguments}"), 2, parts);
@@ -1792,7 +1809,12 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
     }
     refused(&folder, "solv", 2, &["'solv'", "'solve'"]);
     refused(&folder, "render", 2, &["--output"]);
-    refused(&folder, "render -o a.jpg", 2, &["a.jpg is none of .png, .svg and .pdf"]);
+    let endings = ["-o is a.jpg;", ".png, .svg or .pdf", ".csv", "--animate in .apng"];
+    refused(&folder, "render -o a.jpg", 2, &endings);
+    let nameless = ["-o is .png, an ending without a name", "such as figure.png"];
+    refused(&folder, "render -o .png", 2, &nameless);
+    refused(&folder, "sweep --plot .svg -o s.csv", 2, &["--plot is .svg, an ending without"]);
+    refused(&folder, "sweep -o .csv", 2, &["-o is .csv, an ending without a name"]);
     refused(&folder, "render --size 9x9 -o a.png", 2, &["'9x9'", "64 to 16384"]);
     refused(&folder, "render --bare --size 99x99 -o a.png", 2, &["--bare", "--size"]);
     refused(&folder, "render --bare --kind curves -o a.png", 2, &["--bare"]);
@@ -2009,6 +2031,70 @@ fn what_a_file_says_cannot_act_on_the_terminal() {
         assert!(!notes.contains('\u{1b}') && notes.lines().count() <= 1, "{notes}");
         assert!((said + &notes).contains("\\u{1b}[31m"), "{arguments}");
     }
+}
+
+/// A run description is text; a file whose name is not has none, and its figure says so.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_figure_of_a_file_without_a_name_in_text_says_that_it_carries_no_run() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = folder();
+    let name = OsStr::from_bytes(b"b\xffad.mtx");
+    let matrix = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2.0\n2 2 2.0\n";
+    fs::write(folder.path().join(name), matrix).unwrap();
+    let line = "render --tile 2 --at-cycle 1 --size 200x200 -o bad.svg --matrix";
+    let said = tilescope(&folder, line).arg(name).assert().success().get_output().stderr.clone();
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.contains("bad.svg carries no run: the name of b"), "{said}");
+    refused(&folder, "solve --run bad.svg", 1, &["bad.svg carries no run"]);
+}
+
+#[test]
+fn a_word_that_acts_on_the_terminal_is_quoted_as_it_was_written() {
+    let folder = folder();
+    for (words, quoted) in [
+        (&["\u{1b}[31msolve"][..], "'\\u{1b}[31msolve'"),
+        (&["solve", "--shape", "\u{1b}[31m4x4"], "'\\u{1b}[31m4x4'"),
+    ] {
+        let output = tilescope(&folder, "").args(words).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{said}");
+        assert!(said.contains(quoted), "{said}");
+    }
+}
+
+/// A folder in which no file can be created is found before the run, which would not end.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_takes_no_file_is_refused_before_the_run() {
+    let folder = folder();
+    let endless = "--tol none --max-cycles 1000000000000";
+    for line in [
+        format!("solve {endless} --save-field /proc/u.npy"),
+        format!("render {endless} -o /proc/a.png"),
+    ] {
+        refused(&folder, &line, 1, &["cannot write /proc/"]);
+    }
+}
+
+/// A line end in the name of a matrix is not one of the summary, and JSON stays JSON.
+#[cfg(unix)]
+#[test]
+fn the_name_of_a_matrix_stays_on_its_line() {
+    let folder = folder();
+    let matrix = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2.0\n2 2 2.0\n";
+    let name = "a\n\u{200d}b.mtx";
+    fs::write(folder.path().join(name), matrix).unwrap();
+    let solve = |options: &str| {
+        let line = format!("solve --tile 2 {options} --matrix");
+        let output = tilescope(&folder, &line).arg(name).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let summary = solve("");
+    assert!(summary.lines().next().unwrap().contains("a\\n\\u{200d}b"), "{summary}");
+    let object: Value = serde_json::from_str(&solve("--json")).unwrap();
+    assert_eq!(object["matrix"]["name"], name);
 }
 
 #[test]
@@ -2823,15 +2909,28 @@ fn lessons_are_listed_begun_and_checked() {
     assert!(list.lines().count() >= 10 && list.contains("overlap"), "{list}");
 
     tilescope(&folder, "lesson --new mine.md").assert().success();
-    let template = fs::read(folder.path().join("mine.md")).unwrap();
-    refused(&folder, "lesson --new mine.md", 1, &["mine.md already exists"]);
+    refused(&folder, "lesson --new mine.md", 2, &["mine.md already exists"]);
+    refused(&folder, "lesson --new mine.txt", 2, &["--new is mine.txt; its name must end in .md"]);
     let checked = tilescope(&folder, "lesson --check mine.md").assert().success();
     let checked = String::from_utf8(checked.get_output().stdout.clone()).unwrap();
     assert!(checked.lines().rev().skip(1).all(|line| line.contains("  holds  ")), "{checked}");
     assert!(checked.ends_with("claims hold.\n"), "{checked}");
+    // Nothing is said of runs that do not exist.
+    let mine = folder.path().join("mine.md");
+    let template = fs::read_to_string(&mine).unwrap();
+    let edited = template.replacen("problem = \"poisson-2d\"", "problem = \"nosuch\"", 1);
+    fs::write(&mine, &edited).unwrap();
+    let output = tilescope(&folder, "lesson --check mine.md").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{said}");
+    assert_eq!(said.matches("heat-plate,").count(), 1, "{said}");
+    fs::write(&mine, &template).unwrap();
+    let first = template.find("```expect\n").map_or(0, |at| template[..at].lines().count() + 2);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(!printed.contains(&format!("line {first:<4}")), "{printed}");
 
     // A claim that does not hold.
-    let text = String::from_utf8(template).unwrap();
+    let text = template;
     let false_claim = text.replace("edge_share = 0.6..0.8", "edge_share < 0.01");
     assert_ne!(text, false_claim);
     fs::write(folder.path().join("false.md"), false_claim).unwrap();

@@ -261,6 +261,7 @@ fn an_invalid_sweep_is_an_error_in_one_sentence() {
         ("--k 1:4000 --overlap 0:4000", &["16004000 settings", "1000000"]),
         ("--kernel shared", &["kernel is shared", "backend cuda"]),
         ("--tol -1", &["tolerance is -1"]),
+        ("--k -3:4", &["'-3:4'", "--k"]),
         ("--plot s.jpg", &["none of .png, .svg and .pdf"]),
         ("--measure speed", &["speed"]),
     ] {
@@ -369,6 +370,29 @@ fn why_no_setting_reached_the_tolerance_is_said_with_what_helps() {
     }
 }
 
+/// A pipe without a reader would lose the rows.
+#[cfg(unix)]
+#[test]
+fn a_table_is_not_written_to_a_named_pipe() {
+    let folder = folder();
+    assert!(std::process::Command::new("mkfifo").arg(table(&folder)).status().unwrap().success());
+    refused(&folder, SMALL, 1, &["s.csv is a pipe, which keeps no rows; name a file"]);
+    // The standard output is one here, too.
+    let printed = done(&folder, &SMALL.replace("-o s.csv", "-o /dev/stdout"));
+    assert!(printed.starts_with("shape,k,overlap,"), "{printed}");
+}
+
+/// Cycles are counted to a tolerance: without one there is nothing to count.
+#[test]
+fn cycles_without_a_tolerance_are_refused() {
+    let folder = folder();
+    let parts = ["--tol is none; cycles are counted to a tolerance", "a number, such as 1e-4"];
+    refused(&folder, &format!("{SMALL} --tol none"), 2, &parts);
+    refused(&folder, "tune --shape 24x20 --tol none", 2, &parts);
+    let timed = "sweep --shape 24x20 --k 2 --tile 8 --measure time --tol none -o t.csv";
+    done(&folder, timed);
+}
+
 /// A table that a spreadsheet saved is continued; one that was edited is not.
 #[test]
 fn a_table_with_other_line_ends_is_resumed_and_an_edited_one_refused() {
@@ -385,6 +409,14 @@ fn a_table_with_other_line_ends_is_resumed_and_an_edited_one_refused() {
         (
             whole.replacen("24x20,2,", "24x20,many,", 1),
             ["line 2", "k is “many”; it must be a whole number"],
+        ),
+        (
+            whole.replacen(",measured,", ",misured,", 1),
+            ["line 2", "outcome is “misured”; it must be measured, capped,"],
+        ),
+        (
+            whole.replacen(rows[2], &format!("{},note\n", rows[2].trim_end()), 1),
+            ["line 3", "it has 27 fields, and the first line has 26"],
         ),
     ] {
         fs::write(table(&folder), &edited).unwrap();

@@ -40,7 +40,7 @@ pub struct CommonArgs {
         value_name = "NX[xNY[xNZ]]",
         help_heading = "Problem",
         value_parser = values::axes,
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     shape: Option<Axes>,
     /// Independent 1D systems solved together
@@ -203,7 +203,7 @@ pub struct CommonArgs {
         value_name = "N",
         help_heading = "Method",
         value_parser = values::threads_list,
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     threads: Option<ThreadsList>,
     /// GPUs of --backend cuda and auto, by their numbers in `tilescope devices`: one, several with commas, which share a 2D
@@ -213,7 +213,7 @@ pub struct CommonArgs {
         value_name = "N,…",
         help_heading = "Method",
         value_parser = values::gpus,
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     devices: Option<values::Gpus>,
     /// Path by which GPUs that share a grid exchange values. Results do not depend on it [default: auto]
@@ -284,7 +284,7 @@ pub struct RunArgs {
     #[arg(long, help_heading = "Method")]
     method: Option<MethodName>,
     /// Subiterations per cycle, 1 to 1000000, or inf for exact local solves
-    #[arg(long, value_name = "K", help_heading = "Method", allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", help_heading = "Method", allow_hyphen_values = true)]
     k: Option<Subiterations>,
     /// Sweeps of a cycle with --method pyramid or wavefront, 1 to 4096 [default: auto, by the model]
     #[arg(long, value_name = "N|auto", help_heading = "Method", allow_negative_numbers = true)]
@@ -302,7 +302,7 @@ pub struct RunArgs {
         value_name = "OX[xOY[xOZ]]",
         help_heading = "Method",
         value_parser = values::axes,
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     overlap: Option<Axes>,
     /// Tile size in points per axis: 32, or 32x16
@@ -311,7 +311,7 @@ pub struct RunArgs {
         value_name = "TX[xTY[xTZ]]",
         help_heading = "Method",
         value_parser = values::axes,
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     tile: Option<Axes>,
     /// How a cycle is computed [default: auto]. Results do not depend on it, except with spectral, which
@@ -439,6 +439,17 @@ impl CommonArgs {
                 "hot_box.{name} is {side}; a {dim}D grid does not have this side"
             ))),
             None => Ok(()),
+        }
+    }
+
+    /// Refuses `--tol none` where cycles are counted to a tolerance.
+    pub fn check_has_tolerance(&self) -> Result<(), UsageError> {
+        match self.tol {
+            Some(Tolerance(None)) => {
+                let why = "--tol is none; cycles are counted to a tolerance here, so it must be a number, such as 1e-4";
+                Err(UsageError(why.to_owned()))
+            }
+            _ => Ok(()),
         }
     }
 

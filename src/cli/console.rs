@@ -7,6 +7,7 @@ use crate::run::{PlanError, SpecError};
 use crate::solver::SolverError;
 use anyhow::anyhow;
 use clap::error::ErrorKind;
+use serde::Serialize;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -101,16 +102,40 @@ fn one_line(sentence: &str) -> String {
 /// Text without the characters that a terminal acts upon, which a file may hold: control characters but
 /// for line ends and tabs, and those that change the direction of text (Unicode, *Bidirectional
 /// Algorithm*, UAX #9). They are written as in Rust, `\u{1b}`.
-fn escaped(text: &str) -> String {
-    let acts = |c: char| {
-        c.is_control() && !matches!(c, '\n' | '\t')
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
-        if acts(c) { escaped.extend(c.escape_unicode()) } else { escaped.push(c) }
+        if acts_on_terminal(c) { escaped.extend(c.escape_unicode()) } else { escaped.push(c) }
     }
     escaped
+}
+
+/// A name that a file has, on one line of a text: a line end or a tab in it would be taken for one of the text.
+pub(super) fn named(text: &str) -> String {
+    text.replace('\n', "\\n").replace('\t', "\\t")
+}
+
+/// Whether a terminal acts upon a character; none of them has more than four hexadecimal digits.
+fn acts_on_terminal(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A value as a JSON document that ends its line. Characters that a terminal acts upon can only be in its
+/// strings; they are written as JSON has them, `\u202e`.
+///
+/// # Errors
+/// If the value cannot be written as JSON.
+pub(super) fn json(value: &impl Serialize) -> anyhow::Result<String> {
+    let mut text = String::new();
+    for c in serde_json::to_string_pretty(value)?.chars() {
+        if acts_on_terminal(c) {
+            text += &format!("\\u{:04x}", u32::from(c));
+        } else {
+            text.push(c);
+        }
+    }
+    Ok(text + "\n")
 }
 
 /// Prints text on stdout.
@@ -137,7 +162,16 @@ mod tests {
         assert_eq!(escaped("‖r‖₂ ≤ 1\n\tö…"), "‖r‖₂ ≤ 1\n\tö…");
         assert_eq!(as_note("ρ is 1, so. It stays."), "ρ is 1, so. It stays");
         assert_eq!(as_note("The matrix."), "the matrix");
+        assert_eq!(named("a\nb\t.mtx"), "a\\nb\\t.mtx");
         let cut = one_line(&"ä".repeat(5000));
         assert_eq!((cut.chars().count(), cut.ends_with(" …")), (LONGEST + 2, true));
+    }
+
+    #[test]
+    fn json_stays_json_on_a_terminal() {
+        let name = "a\u{200d}b\u{202e}\u{7f}\u{9b}\u{1b}\n.mtx";
+        let text = json(&[name]).unwrap();
+        assert_eq!(escaped(&text), text);
+        assert_eq!(serde_json::from_str::<[String; 1]>(&text).unwrap(), [name]);
     }
 }

@@ -1,6 +1,6 @@
 //! `tilescope devices`: the processor and the GPUs, by the numbers that `--devices` takes.
 
-use super::console::print;
+use super::console::{json, print};
 use crate::grid::memory::{available, human, total};
 use crate::solver::ExchangePath;
 use crate::solver::cuda::{self, DeviceProperties, GpuLink};
@@ -88,8 +88,7 @@ impl Devices {
             },
             cuda: Cuda { driver: cuda::driver_version().ok(), gpus, links, unavailable },
         };
-        let text =
-            if self.json { serde_json::to_string_pretty(&listed)? + "\n" } else { listed.text() };
+        let text = if self.json { json(&listed)? } else { listed.text() };
         print(&text)?;
         Ok(ExitCode::SUCCESS)
     }

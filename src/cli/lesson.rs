@@ -2,11 +2,12 @@
 
 use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
 use super::interrupt::Interrupt;
+use super::outputs::{self, Output};
 use super::progress::Progress;
 use super::window::{Start, window};
 use crate::files;
 use crate::lesson::{Lesson, ReadLesson, TEMPLATE, lesson_named, lessons};
-use anyhow::bail;
+use crate::picture::counted;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -91,8 +92,10 @@ fn list() -> anyhow::Result<ExitCode> {
 
 /// Writes the template.
 fn begin(path: &Path) -> anyhow::Result<ExitCode> {
+    outputs::check(&[Output { option: "--new", path, endings: &["md"] }], &[])?;
     if path.exists() {
-        bail!("{} already exists; choose another name", path.display());
+        let why = format!("{} already exists; choose another name", path.display());
+        return Err(UsageError(why).into());
     }
     files::write_atomically(path, |out| out.write_all(TEMPLATE.as_bytes()))?;
     let file = path.display();
@@ -126,9 +129,12 @@ fn check(read: &ReadLesson) -> anyhow::Result<ExitCode> {
         );
     }
     let failed = checked.iter().filter(|claim| !claim.holds).count();
-    text += &match failed {
-        0 => format!("{} claims hold.\n", checked.len()),
-        failed => format!("{failed} of {} claims do not hold.\n", checked.len()),
+    let claims = counted(checked.len() as u64, "claim");
+    text += &match (failed, checked.len()) {
+        (0, 1) => format!("{claims} holds.\n"),
+        (0, _) => format!("{claims} hold.\n"),
+        (1, _) => format!("1 of {claims} does not hold.\n"),
+        (failed, _) => format!("{failed} of {claims} do not hold.\n"),
     };
     print(&text)?;
     let is_sound = failed == 0 && read.errors.is_empty();

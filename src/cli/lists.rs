@@ -9,13 +9,13 @@ use clap::Args;
 #[derive(Args, Clone, Debug, Default)]
 pub struct ListArgs {
     /// Subiterations per cycle: comma-separated values, ranges (from:to:step), and inf
-    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::subiterations_list, allow_negative_numbers = true)]
+    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::subiterations_list, allow_hyphen_values = true)]
     k: Option<SubiterationsList>,
     /// Overlap of neighbouring tiles in points, even; 4x2 is 4 along x and 2 along y
-    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::per_axis_list, allow_negative_numbers = true)]
+    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::per_axis_list, allow_hyphen_values = true)]
     overlap: Option<PerAxisList>,
     /// Tile size in points per axis; 32x16 is 32 along x and 16 along y
-    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::per_axis_list, allow_negative_numbers = true)]
+    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::per_axis_list, allow_hyphen_values = true)]
     tile: Option<PerAxisList>,
     /// GPU kernels, comma-separated
     #[arg(long, value_name = "NAMES", help_heading = "Settings", value_delimiter = ',')]

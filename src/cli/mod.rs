@@ -87,8 +87,15 @@ pub fn main() -> ExitCode {
     }
     match Cli::try_parse() {
         Ok(cli) => dispatch(cli).unwrap_or_else(|error| console::report_failure(&error)),
-        Err(error) => console::report_parse_error(&error),
+        Err(error) => console::report_parse_error(&quoting_all(error)),
     }
+}
+
+/// The same error with all characters of the words that it quotes: the parser leaves out of its messages what a
+/// terminal acts upon, and would quote another word than was written.
+fn quoting_all(error: clap::Error) -> clap::Error {
+    let words = std::env::args_os().map(|word| console::escaped(&word.to_string_lossy()));
+    Cli::try_parse_from(words).err().unwrap_or(error)
 }
 
 /// Runs the subcommand, or opens the window if there is none.

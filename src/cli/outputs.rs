@@ -36,7 +36,23 @@ pub(super) fn check(outputs: &[Output<'_>], inputs: &[(&str, &Path)]) -> anyhow:
     Ok(())
 }
 
+/// Refuses an ending without a name before it, such as `.png`: a system takes it for the name of a hidden file.
+///
+/// # Errors
+/// [`UsageError`], which says how to write it.
+pub(super) fn check_has_name(option: &str, path: &Path) -> Result<(), UsageError> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if !name.starts_with('.') || path.extension().is_some() {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(UsageError(format!(
+        "{option} is {path}, an ending without a name; write a name before it, such as figure{name}"
+    )))
+}
+
 fn check_ending(option: &str, path: &Path, endings: &[&str]) -> Result<(), UsageError> {
+    check_has_name(option, path)?;
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let is_known = endings.iter().any(|known| ending.eq_ignore_ascii_case(known));
     if endings.is_empty() || is_known || !files::is_replaced(path) {

@@ -8,6 +8,7 @@ use super::outputs::{self, Output};
 use super::progress::Progress;
 use super::solve::{interrupted, out_of_cycles};
 use super::values::{self, Follow, Size};
+use crate::files;
 use crate::grid::{Slice, memory};
 use crate::picture::{
     self, Camera, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError,
@@ -315,7 +316,10 @@ impl Render {
         let is_run = |(option, path): &(&str, &Path)| {
             matches!(*option, "--run" | "--compare") && is_figure(path)
         };
-        let inputs: Vec<_> = files.filter(|input| !is_run(input)).collect();
+        let (drawn_again, inputs): (Vec<_>, Vec<_>) = files.partition(is_run);
+        let replaced = drawn_again.into_iter().find(|(_, path)| {
+            files::is_replaced(&self.output) && files::is_same(path, &self.output)
+        });
         outputs::check(&[Output { option: "-o", path: &self.output, endings: &[] }], &inputs)?;
         let interrupt = Interrupt::install("interrupted; nothing was saved")?;
         let mut planner = Planner::default();
@@ -392,9 +396,15 @@ impl Render {
             }
             saved => {
                 saved?;
+                if let Some((option, path)) = replaced {
+                    print_note(&format!("{}, the file of {option}, was replaced", path.display()));
+                }
                 if FilmFile::of(&self.output).is_ok_and(|film| !film.carries_run()) {
                     let path = self.output.display();
                     print_note(&format!("{path} cannot be opened as a run; an .apng can"));
+                } else if !picture::is_table(&self.output) || self.animate.is_some() {
+                    let runs = std::iter::once(&spec).chain(others.iter().map(|other| &other.run));
+                    print_without_run(&self.output, runs);
                 }
                 Ok(ExitCode::SUCCESS)
             }
@@ -634,6 +644,7 @@ impl Render {
     /// Checks that the kind of file goes with the figure, before anything is computed.
     fn check_file(&self, view: &ViewSpec) -> anyhow::Result<()> {
         let path = self.output.display();
+        outputs::check_has_name("-o", &self.output)?;
         if picture::is_table(&self.output) && self.animate.is_none() {
             let kind = view.kind.name();
             return match view.kind.has_table() {
@@ -656,7 +667,9 @@ impl Render {
             (Err(_), Ok(_)) => {
                 format!("{path} is an animation; choose its cycles, such as --animate 0..400:8")
             }
-            (Err(error), _) => error.to_string(),
+            (Err(_), _) => format!(
+                "-o is {path}; its name must end in .png, .svg or .pdf, in .csv for the numbers, or with --animate in .apng, .png, .gif or .mp4"
+            ),
         };
         Err(UsageError(refused).into())
     }
@@ -812,6 +825,14 @@ impl Render {
         }
         let mut report = |made| progress.show(|| format!("frame {made} of {all}"));
         Ok(save_film(&self.output, &film, run, interrupt.flag(), &mut report)?)
+    }
+}
+
+/// Says so where a figure carries no run because a file of it cannot be named.
+pub(super) fn print_without_run<'a>(path: &Path, runs: impl Iterator<Item = &'a RunSpec>) {
+    if let Some(file) = picture::unnameable_file(path, runs) {
+        let (path, file) = (path.display(), file.display());
+        print_note(&format!("{path} carries no run: the name of {file} is not text (UTF-8)"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! `tilescope solve`: solves a system and prints a summary.
 
 use super::args::RunArgs;
-use super::console::{FAILED, INTERRUPTED, UsageError, as_note, print, print_note};
+use super::console::{FAILED, INTERRUPTED, UsageError, as_note, json, named, print, print_note};
 use super::gpu_notes::print_gpu_notes;
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
@@ -152,7 +152,7 @@ impl Solve {
         // But for one object that has the time of saving in it.
         let is_late = self.json && summary.matrix.is_some() && !self.saved().is_empty();
         let print_summary = |summary: &Summary, run: &Run| -> anyhow::Result<()> {
-            print(&if self.json { summary.json()? } else { summary.text(run) })
+            print(&if self.json { json(summary)? } else { summary.text(run) })
         };
         let printed = if is_late { Ok(()) } else { print_summary(&summary, run) };
         let code = if is_whole { exit_code(run) } else { INTERRUPTED };
@@ -622,10 +622,6 @@ impl Summary {
         }
     }
 
-    fn json(&self) -> anyhow::Result<String> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
-    }
-
     /// The device, and the kernel if that was chosen automatically.
     fn device(&self, chosen: Kernel) -> String {
         match (self.kernel, &self.device) {
@@ -650,7 +646,7 @@ impl Summary {
         };
         let mut text = format!(
             "{}\n{} · {}\n{outcome} {}, {}, {}\n",
-            problem_title(&plan.spec, &plan.problem.shape),
+            named(&problem_title(&plan.spec, &plan.problem.shape)),
             method_title(&plan.spec),
             self.device(plan.spec.method.kernel),
             counted(self.cycles, "cycle"),

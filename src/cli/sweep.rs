@@ -1,12 +1,13 @@
 //! `tilescope sweep`: measures many settings and writes a table.
 
 use super::args::CommonArgs;
-use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
+use super::console::{FAILED, INTERRUPTED, UsageError, json, named, print, print_note};
 use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
 use super::outputs::{self, Output};
 use super::progress::Progress;
+use super::render::print_without_run;
 use super::values;
 use crate::clock::Instant;
 use crate::grid::memory::{self, human};
@@ -22,6 +23,7 @@ use crate::run::{
 use crate::solver::Kernel;
 use clap::Args;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -101,7 +103,7 @@ pub struct Sweep {
 /// The fields of `--json`.
 #[derive(Debug, Serialize)]
 struct Listed<'a> {
-    output: &'a Path,
+    output: Cow<'a, str>,
     best: Option<&'a SweepRow>,
     /// Time to the tolerance of classic Jacobi over that of the best setting.
     speedup: Option<f64>,
@@ -118,6 +120,7 @@ impl Sweep {
         self.check_jobs(&spec)?;
         let mut outputs = vec![Output { option: "-o", path: &self.output, endings: &["csv"] }];
         if let Some(path) = &self.plot {
+            outputs::check_has_name("--plot", path)?;
             if let Err(refused) = FigureFile::of(path) {
                 return Err(UsageError(refused.to_string()).into());
             }
@@ -165,14 +168,15 @@ impl Sweep {
         // The numbers first: they are not lost where saving the figure fails.
         let printed = print(&if self.json {
             let listed = Listed {
-                output: &self.output,
+                // JSON is text, and a path may not be.
+                output: self.output.to_string_lossy(),
                 best,
                 speedup: speedup(best, classic),
                 error_per_cycle: SweepRow::median_error(&rows, |row| row.prediction_error),
                 error_of_cycles: SweepRow::median_error(&rows, |row| row.cycles_prediction_error),
                 rows: &rows,
             };
-            serde_json::to_string_pretty(&listed)? + "\n"
+            json(&listed)?
         } else {
             summary(&sweep, &rows, classic)
         });
@@ -188,6 +192,9 @@ impl Sweep {
     }
 
     fn spec(&self) -> anyhow::Result<SweepSpec> {
+        if self.measure.contains(&Measure::Cycles) {
+            self.common.check_has_tolerance()?;
+        }
         let run = self.common.spec()?;
         let base = &run.method;
         Ok(SweepSpec {
@@ -326,7 +333,9 @@ fn save_plot(
     let data = SweepData { outline: sweep.outline(), rows: &rows, predictions: &[], classic };
     let (value, layer) = (MapValue::natural(sweep.spec()), Layer::default());
     let svg = sweep_svg(data, SweepView { figure, value, layer }, &FigureSpec::default());
-    Ok(save_figure(path, &Drawing::Figure(svg), &run, None)?)
+    save_figure(path, &Drawing::Figure(svg), &run, None)?;
+    print_without_run(path, std::iter::once(&run));
+    Ok(())
 }
 
 /// The problem of a sweep, as its summary names it.
@@ -334,7 +343,7 @@ pub(super) fn problem_name(run: &RunSpec) -> String {
     let sides = &run.problem.shape;
     let rows = run.problem.matrix.as_ref().and(sides.first());
     if let Some(shape) = rows.and_then(|rows| Shape::grid_1d(*rows, 1).ok()) {
-        return problem_title(run, &shape);
+        return named(&problem_title(run, &shape));
     }
     let sides: Vec<_> = sides.iter().map(ToString::to_string).collect();
     format!("{}, {}", run.problem.kind.label(), sides.join(" × "))

@@ -1,7 +1,7 @@
 //! `tilescope tune`: finds the fastest setting for a problem by measuring those predicted fastest.
 
 use super::args::CommonArgs;
-use super::console::{FAILED, INTERRUPTED, print, print_note};
+use super::console::{FAILED, INTERRUPTED, json, print, print_note};
 use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
@@ -79,6 +79,7 @@ struct Found<'a> {
 impl Tune {
     /// Predicts, measures and prints the best setting.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        self.common.check_has_tolerance()?;
         let run = self.common.spec()?;
         let (overlaps, tiles) = match run.problem.matrix {
             Some(_) => (&LEVELS[..], &BLOCKS[..]),
@@ -104,7 +105,7 @@ impl Tune {
         let fastest = SweepRow::best(&tried);
         print(&if self.json {
             let found = Found { settings, best: fastest, measured: &tried };
-            serde_json::to_string_pretty(&found)? + "\n"
+            json(&found)?
         } else {
             summary(&sweep, settings, &tried)
         })?;
@@ -241,7 +242,8 @@ fn summary(sweep: &Sweep, settings: usize, tried: &[SweepRow]) -> String {
                 text.push_str(&format!(", error {:+.0} %", 100.0 * error));
             }
             let bar = 100.0 * row.predicted_cycles_bar.unwrap_or(0.0);
-            text.push_str(&format!(" ({cycles:.0} cycles ± {bar:.1} %"));
+            let cycles = counted(cycles.round() as u64, "cycle");
+            text.push_str(&format!(" ({cycles} ± {bar:.1} %"));
             if let Some(error) = row.cycles_prediction_error {
                 text.push_str(&format!(", error {:+.2} %", 100.0 * error));
             }

@@ -9,6 +9,9 @@ use crate::run::{
     parse_subiterations,
 };
 use crate::solver::Subiterations;
+use std::fmt::Display;
+use std::num::{IntErrorKind, ParseIntError};
+use std::str::FromStr;
 
 /// A number per axis, x first; a single one holds for all axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +21,9 @@ pub(super) fn axes(text: &str) -> Result<Axes, String> {
     let numbers: Result<Vec<usize>, _> = text.split(['x', 'X', '×']).map(str::parse).collect();
     match numbers {
         Ok(numbers) if numbers.len() <= 3 => Ok(Axes(numbers)),
+        Err(why) if *why.kind() == IntErrorKind::PosOverflow => {
+            Err(format!("each number must be at most {}", usize::MAX))
+        }
         _ => Err("it must be a whole number, or one for each axis such as 256x192".to_owned()),
     }
 }
@@ -28,8 +34,29 @@ pub(super) fn nodes(text: &str) -> Result<[usize; 2], String> {
     nodes.ok_or_else(|| "it must be two whole numbers, such as 301x561".to_owned())
 }
 
-pub(super) fn whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| "it must be a whole number, such as 16".to_owned())
+/// A type of whole numbers.
+pub(super) trait Whole: FromStr<Err = ParseIntError> + Display {
+    /// The largest of them.
+    const MOST: Self;
+}
+
+impl Whole for u32 {
+    const MOST: Self = Self::MAX;
+}
+
+impl Whole for u64 {
+    const MOST: Self = Self::MAX;
+}
+
+impl Whole for usize {
+    const MOST: Self = Self::MAX;
+}
+
+pub(super) fn whole<T: Whole>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|why: ParseIntError| match why.kind() {
+        IntErrorKind::PosOverflow => format!("it must be at most {}", T::MOST),
+        _ => "it must be a whole number, such as 16".to_owned(),
+    })
 }
 
 /// Number of runs at once, each on a thread of its own.
@@ -88,7 +115,12 @@ pub(super) struct Gpus(pub Vec<u32>);
 pub(super) fn gpus(text: &str) -> Result<Gpus, String> {
     match text {
         "all" => Ok(Gpus(all_gpus())),
-        _ => text.split(',').map(whole::<u32>).collect::<Result<_, _>>().map(Gpus),
+        _ => match text.split(',').map(str::parse).collect() {
+            Ok(numbers) => Ok(Gpus(numbers)),
+            Err::<_, ParseIntError>(_) => {
+                Err("it must be numbers of GPUs with commas, such as 0 or 0,1, or all".to_owned())
+            }
+        },
     }
 }
 
@@ -407,6 +439,12 @@ mod tests {
         for wrong in ["", "x", "4x", "-4", "4.5", "4,2", "1x2x3x4", "99999999999999999999"] {
             assert!(axes(wrong).is_err(), "{wrong}");
         }
+        let large = "99999999999999999999";
+        assert_eq!(axes(large), Err(format!("each number must be at most {}", usize::MAX)));
+        assert_eq!(whole::<u64>(large), Err(format!("it must be at most {}", u64::MAX)));
+        assert_eq!(whole::<u32>("-1"), Err("it must be a whole number, such as 16".to_owned()));
+        assert_eq!(gpus("0,2"), Ok(Gpus(vec![0, 2])));
+        assert!(gpus("abc").unwrap_err().ends_with("such as 0 or 0,1, or all"));
         assert_eq!(link("1.8, 398"), Ok([1.8, 398.0]));
         assert!(link("1.8").is_err() && link("1,2,3").is_err());
         assert_eq!(initial("-0.5"), Ok(InitialGuess::Value(-0.5)));

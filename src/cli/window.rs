@@ -62,7 +62,29 @@ fn open(start: Option<Start>) -> Result<(), String> {
         Some(Start::Run(run)) => (Some(*run), None),
         Some(Start::Lesson(lesson)) => (None, Some(lesson)),
     };
-    crate::app::run(run, lesson).map_err(|error| format!("the window cannot be opened ({error})"))
+    crate::app::run(run, lesson)
+        .map_err(|error| format!("the window cannot be opened: {}", reason(&error.to_string())))
+}
+
+/// What a message of the windowing library says, without the names of its types and the place in its source, which
+/// is a path of the machine that built the program.
+#[cfg(feature = "gui")]
+fn reason(message: &str) -> String {
+    const SOURCE: &str = ".rs:";
+    let words = match message.rfind(SOURCE) {
+        Some(at) => message[at + SOURCE.len()..].trim_start_matches(|c: char| c.is_ascii_digit()),
+        None => message.split_once("rror: ").map_or(message, |(_, words)| words),
+    };
+    let words = words.trim_start_matches([':', ' ']);
+    // What X11 and Wayland report where nothing answers under the name of the display.
+    let is_unreachable = ["X server", "WaylandError", "Wayland compositor"];
+    let display = ["WAYLAND_DISPLAY", "DISPLAY"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    match display.filter(|_| is_unreachable.iter().any(|known| words.contains(known))) {
+        Some(display) => format!("there is no connection to the display {display}"),
+        None => words.to_owned(),
+    }
 }
 
 #[cfg(not(feature = "gui"))]
@@ -97,4 +119,24 @@ fn has_display() -> bool {
 #[cfg(feature = "gui")]
 fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+#[cfg(all(test, feature = "gui"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_of_the_windowing_library_has_no_types_and_no_paths() {
+        for (message, said) in [
+            (
+                "winit EventLoopError: os error at /root/a/winit-0.30/mod.rs:788: no such seat",
+                "no such seat",
+            ),
+            ("winit EventLoopError: EventLoop can't be recreated", "EventLoop can't be recreated"),
+            ("glutin error: no driver", "no driver"),
+            ("no driver", "no driver"),
+        ] {
+            assert_eq!(reason(message), said);
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::error::FileError;
 use super::unfinished::{Unfinished, complete};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -46,12 +47,8 @@ fn try_write(
         None => {}
     }
     let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(UNFINISHED);
+    let folder = folder_of(&target);
+    let mut builder = tempfile_builder();
     if let Some(permissions) = permissions(existing.as_ref()) {
         builder.permissions(permissions);
     }
@@ -60,6 +57,10 @@ fn try_write(
     let _known = Unfinished::new(&unfinished);
     // Locked, it is not taken for the file of a process that was killed.
     _ = file.try_lock();
+    if let Some(existing) = &existing {
+        // The umask was applied to them. A file system without permissions has none to keep.
+        _ = file.set_permissions(existing.permissions());
+    }
     let mut out = BufWriter::new(GradualFile { file, waits: true, unsynced: 0 });
     write(&mut out)?;
     let GradualFile { file, .. } = out.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -105,8 +106,14 @@ impl Write for GradualFile {
     }
 }
 
-/// What the names of unfinished files begin with.
+/// What the names of unfinished files begin with. Letters and digits follow that are chosen at random.
 const UNFINISHED: &str = ".tilescope-";
+
+/// What they end with: nobody else names a file so.
+const UNFINISHED_END: &str = ".unfinished";
+
+/// The number of random letters and digits.
+const RANDOM: usize = 6;
 
 /// An unfinished file this old is left over, if no process has it locked.
 const LEFT_OVER: Duration = Duration::from_secs(60);
@@ -114,10 +121,8 @@ const LEFT_OVER: Duration = Duration::from_secs(60);
 /// Removes unfinished files of processes that were killed. What cannot be removed stays.
 fn remove_left_over(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    let is_unfinished = |entry: &fs::DirEntry| {
-        entry.file_name().to_str().is_some_and(|name| name.starts_with(UNFINISHED))
-    };
-    for entry in entries.flatten().filter(is_unfinished) {
+    let unfinished = entries.flatten().filter(|entry| is_unfinished(&entry.file_name()));
+    for entry in unfinished {
         let metadata = entry.metadata().ok().filter(fs::Metadata::is_file);
         let age = metadata.and_then(|it| it.modified().ok()?.elapsed().ok());
         let is_left = |file: File| file.try_lock().is_ok();
@@ -125,6 +130,17 @@ fn remove_left_over(folder: &Path) {
             _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// Whether a name has exactly the form of those of unfinished files: files that are named like this program, such as
+/// `.tilescope-config`, belong to others.
+fn is_unfinished(name: &OsStr) -> bool {
+    let random = name.to_str().and_then(|name| {
+        name.strip_prefix(UNFINISHED).and_then(|name| name.strip_suffix(UNFINISHED_END))
+    });
+    random.is_some_and(|random| {
+        random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }
 
 /// The permissions of the replaced file, or those of any new file before the umask; a temporary file
@@ -141,19 +157,44 @@ fn permissions(_: Option<&fs::Metadata>) -> Option<fs::Permissions> {
     None
 }
 
-/// Checks that a file can be written at `path`, as far as possible without writing it: a misspelt folder
-/// is reported before a long run and not after it.
+/// Checks that a file can be written at `path`, as far as possible without writing it: a misspelt folder, or one in
+/// which no file can be created, is reported before a long run and not after it.
 ///
 /// # Errors
-/// [`FileError::Write`] if `path` is a folder or its parent is not.
+/// [`FileError::Write`] if `path` is a folder or its parent is not, or the system refuses a file there.
 pub fn check_place(path: &Path) -> Result<(), FileError> {
     let refuse = |cause| FileError::Write { path: path.to_owned(), cause };
     if path.is_dir() {
         return Err(refuse(io::ErrorKind::IsADirectory.into()));
     }
+    let metadata = fs::metadata(folder_of(path)).map_err(refuse)?;
+    if !metadata.is_dir() {
+        return Err(refuse(io::ErrorKind::NotADirectory.into()));
+    }
+    if is_replaced(path) { check_creation(path).map_err(refuse) } else { Ok(()) }
+}
+
+/// Creates a file as [`write_atomically`] would for `path`, and removes it.
+fn check_creation(path: &Path) -> io::Result<()> {
+    let exists = path.exists();
+    if exists {
+        drop(File::options().write(true).open(path)?);
+    }
+    let target = if exists { fs::canonicalize(path)? } else { path.to_owned() };
+    tempfile_builder().tempfile_in(folder_of(&target)).map(drop)
+}
+
+/// The folder of a file.
+fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let metadata = fs::metadata(folder.unwrap_or(Path::new("."))).map_err(refuse)?;
-    if metadata.is_dir() { Ok(()) } else { Err(refuse(io::ErrorKind::NotADirectory.into())) }
+    folder.unwrap_or(Path::new("."))
+}
+
+/// What makes unfinished files.
+fn tempfile_builder() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(UNFINISHED).suffix(UNFINISHED_END).rand_bytes(RANDOM);
+    builder
 }
 
 /// Creates a folder and those around it, where they do not exist.
@@ -177,6 +218,20 @@ pub fn is_replaced(path: &Path) -> bool {
     fs::metadata(path).map_or(true, |metadata| metadata.is_file())
 }
 
+/// Whether a path names a pipe. The standard output may be one, too, which has no name of its own.
+#[cfg(unix)]
+pub fn is_named_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    let named = fs::canonicalize(path).and_then(fs::symlink_metadata);
+    named.is_ok_and(|metadata| metadata.file_type().is_fifo())
+}
+
+/// Whether a path names a pipe: pipes are no files here.
+#[cfg(not(unix))]
+pub fn is_named_pipe(_: &Path) -> bool {
+    false
+}
+
 /// Whether two paths lead to one file, also through links. Of files that do not exist yet, their folders
 /// are compared.
 pub fn is_same(one: &Path, other: &Path) -> bool {
@@ -185,11 +240,7 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
         (Ok(one), Ok(other)) => is_same_node(&one, &other),
         (Err(_), Err(_)) => {
             let place = |path: &Path| {
-                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-                Some((
-                    fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?,
-                    path.file_name()?.to_owned(),
-                ))
+                Some((fs::canonicalize(folder_of(path)).ok()?, path.file_name()?.to_owned()))
             };
             place(one).is_some() && place(one) == place(other)
         }
@@ -289,18 +340,57 @@ mod tests {
             file.set_modified(old).unwrap();
             file
         };
-        drop(make(".tilescope-killed"));
-        drop(make("tilescope-mine.csv"));
-        let busy = make(".tilescope-busy");
+        let name = |random: &str| format!("{UNFINISHED}{random}{UNFINISHED_END}");
+        let [killed, locked, recent] = ["kIlled", "l0cked", "Recent"].map(name);
+        drop(make(&killed));
+        // Files of other people and programs.
+        let others = [
+            ".tilescope-config",
+            ".tilescope-longer.unfinished",
+            ".tilescope-no-tes.unfinished",
+            ".tilescope-notes.txt",
+            "tilescope-mine.csv",
+        ];
+        others.iter().for_each(|name| drop(make(name)));
+        let busy = make(&locked);
         busy.lock().unwrap();
-        File::create(folder.path().join(".tilescope-young")).unwrap();
+        File::create(folder.path().join(&recent)).unwrap();
         write_atomically(&folder.path().join("a.csv"), |out| out.write_all(b"1")).unwrap();
         let mut left: Vec<_> = fs::read_dir(folder.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         left.sort();
-        assert_eq!(left, [".tilescope-busy", ".tilescope-young", "a.csv", "tilescope-mine.csv"]);
+        let mut expected = [&others[..], &[&locked, &recent, "a.csv"]].concat();
+        expected.sort_unstable();
+        assert_eq!(left, expected);
+    }
+
+    #[test]
+    fn a_folder_without_room_for_a_file_is_found_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        check_place(&path).unwrap();
+        fs::write(&path, "old").unwrap();
+        check_place(&path).unwrap();
+        assert_eq!((files(folder.path()), fs::read(&path).unwrap()), (1, b"old".to_vec()));
+        if cfg!(target_os = "linux") {
+            // No user can create a file there.
+            let said = check_place(Path::new("/proc/a.csv")).unwrap_err().to_string();
+            assert!(said.starts_with("cannot write /proc/a.csv: "), "{said}");
+            check_place(Path::new("/dev/null")).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_unfinished_file_has_a_name_by_which_it_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = |_: &mut BufWriter<GradualFile>| {
+            let mut names = fs::read_dir(folder.path())?.flatten().map(|entry| entry.file_name());
+            assert!(names.all(|name| is_unfinished(&name)));
+            Ok(())
+        };
+        write_atomically(&folder.path().join("a.csv"), names).unwrap();
     }
 
     #[cfg(unix)]
@@ -321,6 +411,12 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&path).unwrap(), b"2");
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        // Among them what the umask would take away.
+        for mode in [0o664, 0o777] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            write_atomically(&path, |out| out.write_all(b"2")).unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, mode);
+        }
         write_atomically(Path::new("/dev/null"), |out| out.write_all(b"3")).unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }

@@ -44,6 +44,8 @@ pub fn reason(cause: &io::Error) -> String {
         io::ErrorKind::InvalidFilename => "the file name is not allowed",
         io::ErrorKind::FileTooLarge => "the file would be larger than is allowed here",
         io::ErrorKind::UnexpectedEof => "it ends too early",
+        io::ErrorKind::AlreadyExists => "there is a file of this name",
+        io::ErrorKind::BrokenPipe => "the program that reads it has ended",
         io::ErrorKind::OutOfMemory => "there is too little memory for it",
         _ => {
             let text = cause.to_string();

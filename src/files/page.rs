@@ -81,6 +81,11 @@ pub fn exists(path: &Path) -> bool {
     open(path).is_ok()
 }
 
+/// Whether a path names a pipe: a page has none.
+pub fn is_named_pipe(_: &Path) -> bool {
+    false
+}
+
 /// Opens a file for reading.
 ///
 /// # Errors

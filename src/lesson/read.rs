@@ -69,7 +69,8 @@ impl Lesson {
         let (blocks, found) = blocks(text);
         let lesson = Lesson { name: name_of(path), ..Lesson::default() };
         let planner = Planner::default();
-        let mut reader = Reader { text, path, lesson, faults: found, planner };
+        let mut reader =
+            Reader { text, path, lesson, faults: found, planner, is_setting_known: true };
         blocks.into_iter().for_each(|block| reader.take(block));
         reader.finish();
         let Reader { lesson, mut faults, .. } = reader;
@@ -105,6 +106,9 @@ struct Reader<'a> {
     /// What is wrong, and where.
     faults: Vec<(usize, Fault)>,
     planner: Planner,
+    /// Whether the setting in force is what the text says. With an error in it, what is claimed of it cannot be
+    /// measured.
+    is_setting_known: bool,
 }
 
 impl Reader<'_> {
@@ -181,6 +185,12 @@ impl Reader<'_> {
 
     /// What the present step shows, as far as it can.
     fn setting(&mut self, text: &str, at: usize) {
+        let before = self.faults.len();
+        self.read_setting(text, at);
+        self.is_setting_known = self.faults.len() == before;
+    }
+
+    fn read_setting(&mut self, text: &str, at: usize) {
         let keys = match toml::from_str::<BTreeMap<Spanned<String>, Spanned<Value>>>(text) {
             Ok(keys) => keys,
             Err(error) => {
@@ -235,13 +245,20 @@ impl Reader<'_> {
         self.lesson.setting(last).map(|(_, setting)| setting.target.clone()).unwrap_or_default()
     }
 
-    /// A line of claims or of a goal: changes, and conditions with their places.
+    /// A line of claims or of a goal: changes, and conditions with their places. `None` where something is wrong
+    /// with it, or with the setting that it is about.
     fn conditions<'t>(
         &mut self,
         text: &'t str,
         at: usize,
     ) -> Option<(&'t str, Target, Vec<Condition>)> {
         let (changes, conditions) = text.rsplit_once(':').unwrap_or(("", text));
+        let parsed =
+            |text: &str| text.split(',').map(Condition::parse).collect::<Result<Vec<_>, _>>();
+        if !self.is_setting_known {
+            parsed(conditions).err().into_iter().for_each(|fault| self.fault(at, fault));
+            return None;
+        }
         let changed = self.target().changed(changes.trim()).and_then(|target| {
             target.plan(&mut self.planner)?;
             Ok(target)
@@ -253,8 +270,7 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let parsed: Result<Vec<_>, _> = conditions.split(',').map(Condition::parse).collect();
-        match parsed {
+        match parsed(conditions) {
             Ok(parsed) => Some((changes.trim(), target, parsed)),
             Err(fault) => {
                 self.fault(at, fault);
@@ -442,6 +458,21 @@ mod tests {
         let whole = Lesson::parse(TEMPLATE, Path::new("it.md")).unwrap();
         assert_eq!(read.errors.len(), 1);
         assert_eq!(read.lesson, whole.lesson);
+    }
+
+    #[test]
+    fn what_is_claimed_of_a_setting_with_an_error_is_left_out() {
+        let claims = "```expect\ncycles < 9\n```\n```try\nk = 4: cycles < 9\n```\n## Next\n```expect\nk = 4\n```";
+        for setting in ["problem = \"nosuch\"", "k = 0", "k 16"] {
+            let step = format!("## First\n```tilescope\n{setting}\n```\n{claims}");
+            let after = "## Then\n```tilescope\nk = 4\n```\n```expect\ncycles < 9, k = 4\n```";
+            let text = format!("+++\ntitle = \"It\"\n+++\n{step}\n{after}\n");
+            let read = Lesson::parse(&text, Path::new("it.md")).unwrap();
+            assert_eq!(read.errors.len(), 1, "{:?}", read.errors);
+            let steps = &read.lesson.steps;
+            assert_eq!(steps.iter().map(|it| it.claims.len()).collect::<Vec<_>>(), [0, 0, 2]);
+            assert!(steps.iter().all(|step| step.goal.is_none()));
+        }
     }
 
     #[test]

@@ -255,7 +255,8 @@ impl Target {
         let kind = kind.ok_or_else(|| {
             let presets = crate::run::PRESETS.iter().map(|preset| preset.name);
             let kinds = ProblemKind::ALL.iter().map(|kind| kind.name());
-            let all: Vec<_> = presets.chain(kinds).collect();
+            let is_other = |kind: &&str| Preset::named(kind).is_none();
+            let all: Vec<_> = presets.chain(kinds.filter(is_other)).collect();
             Fault::value("problem", name, format!("it must be one of {}", all.join(", ")))
         })?;
         (self.run.problem.kind, self.run.stop) = (kind, kind.default_stop());

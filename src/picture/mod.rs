@@ -55,7 +55,9 @@ pub use figures::spy::{SMALLEST_BLOCK, SpyCells, entry_colours};
 pub use figures::times::{amdahl_chart, times_chart};
 pub use figures::{common_range, figure};
 pub use file::link::{LinkError, link_text, read_link};
-pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};
+pub use file::saved::{
+    FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure, unnameable_file,
+};
 pub use file::table::save_table;
 pub use film::{Film, FilmError, FilmFile, FilmSize, save_film};
 pub use plot::bars::{Bar, BarChart, BarGroup, BarPart, SECOND_PART};

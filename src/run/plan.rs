@@ -129,8 +129,7 @@ pub enum PlanError {
     Streaming(#[from] StreamingError),
 }
 
-/// The most subiterations of a cycle, but for infinitely many.
-pub const MOST_SUBITERATIONS: usize = 1_000_000;
+pub use crate::solver::MOST_SUBITERATIONS;
 
 /// Arrays of the grid that every method needs: an iterate and the next.
 const FEWEST_ARRAYS: usize = 2;
@@ -288,7 +287,7 @@ impl Planner {
         for (field, values) in [("tile", &method_spec.tile), ("overlap", &method_spec.overlap)] {
             if values.len() != 1 {
                 let allowed = "it must be one number: the rows of a block, and its levels";
-                return Err(value(field, format!("{values:?}"), allowed));
+                return Err(value(field, joined(values, "x"), allowed));
             }
         }
         let block = method_spec.tile_of(0);
@@ -649,6 +648,14 @@ pub(super) fn value(
     PlanError::Value { field, value: value.to_string(), allowed: allowed.into() }
 }
 
+/// Values in a message, written as an option has them.
+fn joined<T: ToString>(values: &[T], separator: &str) -> String {
+    match values {
+        [] => "empty".to_owned(),
+        _ => values.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator),
+    }
+}
+
 /// A number in a message: of many digits with a power of ten.
 fn plain(number: f64) -> String {
     match number.abs() {
@@ -695,10 +702,10 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
         };
         return Err(value("kernel", spec.kernel.name(), allowed));
     }
-    let listed = |allowed: &str| Err(value("devices", format!("{:?}", spec.devices), allowed));
+    let listed = |allowed: &str| Err(value("devices", joined(&spec.devices, ","), allowed));
     let is_repeated = |at: usize| spec.devices[..at].contains(&spec.devices[at]);
     if spec.devices.is_empty() {
-        return listed("it must name a GPU, such as [0]");
+        return listed("it must name a GPU, such as 0");
     }
     if (0..spec.devices.len()).any(is_repeated) {
         return listed("it must name each GPU once");
@@ -845,7 +852,7 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     let MethodSpec { simulate_devices, exchange_every, exchange, link, .. } = run.method;
     let spec = &run.method;
     if spec.device_count().is_none() {
-        let allowed = "it applies only to several devices (devices, simulate_devices)";
+        let allowed = "it applies only to several devices, real or simulated";
         if let Some(cycles) = exchange_every {
             return Err(value("exchange_every", cycles, allowed));
         }
@@ -854,15 +861,15 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
         }
     }
     if let (None, Some(link)) = (simulate_devices, link) {
-        let allowed = "it applies only to simulated devices (simulate_devices)";
-        return Err(value("link", format!("{link:?}"), allowed));
+        let allowed = "it applies only to simulated devices";
+        return Err(value("link", joined(&link.map(plain), ","), allowed));
     }
     if spec.device_count().is_none() {
         return Ok(());
     }
     let (field, given) = match simulate_devices {
         Some(count) => ("simulate_devices", count.to_string()),
-        None => ("devices", format!("{:?}", spec.devices)),
+        None => ("devices", joined(&spec.devices, ",")),
     };
     let refuse = |allowed: &str| Err(value(field, &given, allowed));
     if simulate_devices.is_some() && spec.devices.len() > 1 {
@@ -896,7 +903,7 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     match link.filter(|link| !is_link(*link)) {
         Some(link) => {
             let allowed = "it must be a latency in microseconds, at least 0, and a bandwidth in 10^9 bytes per second, above 0";
-            Err(value("link", format!("{link:?}"), allowed))
+            Err(value("link", joined(&link.map(plain), ","), allowed))
         }
         None => Ok(()),
     }
@@ -910,7 +917,7 @@ fn on_devices(spec: &MethodSpec, method: Method, shape: &Shape) -> Result<Method
         Ok(devices) => Ok(method.on_devices(devices)),
         Err(error) if spec.simulate_devices.is_some() => Err(error.into()),
         Err(SharesError { rows, .. }) => {
-            let given = format!("{:?}", spec.devices);
+            let given = joined(&spec.devices, ",");
             let allowed = format!(
                 "it must be at most {rows} GPUs, one for each row of tiles that devices share"
             );
@@ -954,8 +961,11 @@ fn tiling(spec: &MethodSpec, shape: &Shape) -> Result<Tiling, PlanError> {
         if values.len() != 1 && values.len() != shape.dim() {
             return Err(value(
                 field,
-                format!("{values:?}"),
-                format!("it must have one number, or one for each of the {} axes", shape.dim()),
+                joined(values, "x"),
+                match shape.dim() {
+                    1 => "it must have one number".to_owned(),
+                    dim => format!("it must have one number, or one for each of the {dim} axes"),
+                },
             ));
         }
     }
@@ -1128,11 +1138,15 @@ impl ProblemSpec {
 fn convection_diffusion(spec: &ProblemSpec, shape: &Shape) -> Result<Stencil, PlanError> {
     let velocity = spec.velocity.unwrap_or(WIND);
     if velocity.iter().any(|v| !v.is_finite()) {
-        return Err(value("velocity", format!("{velocity:?}"), "it must be finite numbers"));
+        return Err(value(
+            "velocity",
+            joined(&velocity.map(plain), ","),
+            "it must be finite numbers",
+        ));
     }
     if shape.dim() < 3 && velocity[2] != 0.0 {
         let allowed = format!("a {}D grid has no third component", shape.dim());
-        return Err(value("velocity", format!("{velocity:?}"), allowed));
+        return Err(value("velocity", joined(&velocity.map(plain), ","), allowed));
     }
     Ok(Stencil::convection_diffusion(shape, velocity))
 }
@@ -1182,8 +1196,10 @@ fn diffusion(spec: &ProblemSpec, shape: &Shape) -> Result<Diffusion, PlanError> 
         }
         None if !range.contains(&ratio) => return Err(value("jump", plain(ratio), allowed())),
         None if !is_line => {
-            let allowed = "it must be two different points, such as [[0.5, 0.0], [0.5, 1.0]]";
-            return Err(value("interface", format!("{interface:?}"), allowed));
+            let allowed = "it must be two different points, such as 0.5,0 and 0.5,1";
+            let interface_text =
+                interface.map(|point| joined(&point.map(plain), ",")).join(" and ");
+            return Err(value("interface", interface_text, allowed));
         }
         None => Conductivity::Jump(Jump { ratio, interface }),
     };

@@ -867,7 +867,14 @@ impl RunSpec {
         have_same_devices && Self { method, ..self.clone() } == *other
     }
 
-    /// The description as a TOML file holds it.
+    /// A file that the run reads and whose name is not text (UTF-8), so that no description can have it.
+    pub fn unnameable_file(&self) -> Option<PathBuf> {
+        let mut problem = self.problem.clone();
+        problem.files().find(|path| path.to_str().is_none()).cloned()
+    }
+
+    /// The description as a TOML file holds it, empty where a file that it names has no name in text
+    /// ([`RunSpec::unnameable_file`]).
     pub fn to_toml(&self) -> String {
         // Only maps with keys that are not strings, and values after tables, cannot be written;
         // this type has neither.

@@ -12,7 +12,8 @@ fn in_plain_words(message: &str) -> String {
         if let Some((found, expected)) =
             message.strip_prefix(start).and_then(|rest| rest.rsplit_once(", expected "))
         {
-            return format!("it is {}; it must be {}", value(found), kind(expected));
+            let limit = if is_too_large(found) { TOO_LARGE } else { "" };
+            return format!("it is {}; it must be {}{limit}", value(found), kind(expected));
         }
     }
     if let Some((_, expected)) =
@@ -40,11 +41,36 @@ fn in_plain_words(message: &str) -> String {
             };
         }
     }
-    match message.strip_prefix("missing field ") {
-        Some(field) => format!("{} is missing", field.trim_matches('`')),
-        None => message.to_owned(),
+    if let Some(field) = message.strip_prefix("missing field ") {
+        return format!("{} is missing", field.trim_matches('`'));
     }
+    let known = OF_PARSER.iter().find(|(start, _)| message.starts_with(start));
+    known.map_or(message, |(_, plain)| plain).to_owned()
 }
+
+/// How messages of the parser begin that only those understand who know how it works, and what they mean. The
+/// other messages are sentences about TOML.
+const OF_PARSER: [(&str, &str); 16] = [
+    ("wanted string or table", "it must be a name in quotes"),
+    ("cannot recurse further", "lists or tables are nested too deeply"),
+    ("invalid basic string", TEXT),
+    ("invalid literal string", TEXT),
+    ("invalid multi-line basic string", TEXT),
+    ("invalid multi-line literal string", TEXT),
+    ("key with no value", "the key has no value; write key = value"),
+    ("missing assignment between", "there is no = between the key and its value"),
+    ("missing value for key", "the key has no value; write key = value"),
+    ("duplicate key", "the key is there twice"),
+    ("unclosed table", "the name of the table has no closing ]"),
+    ("unclosed array table", "the name of the table has no closing ]]"),
+    ("unclosed array", "the list has no closing ]"),
+    ("unclosed inline table", "the table has no closing }"),
+    ("string values must be quoted", "a text must be in quotes"),
+    ("invalid unquoted key", "a key has letters, digits, _ and -, or it must be in quotes"),
+];
+
+/// What is wrong with a text in quotes.
+const TEXT: &str = "the text in quotes has no closing quote, or a character that must be escaped";
 
 /// A value, such as `string "many"`, without its type.
 fn value(found: &str) -> &str {
@@ -55,7 +81,18 @@ fn value(found: &str) -> &str {
     }
     let types = ["string ", "integer ", "floating point ", "boolean ", "character "];
     let value = types.iter().find_map(|name| found.strip_prefix(name)).unwrap_or(found);
+    let value = WIDE.iter().find_map(|end| value.strip_suffix(end)).unwrap_or(value);
     value.trim_matches('`')
+}
+
+/// How the parser marks a whole number that has more than 64 bits.
+const WIDE: [&str; 2] = [" as i128", " as u128"];
+
+/// What a whole number must be besides, that has more.
+const TOO_LARGE: &str = ", of at most 19 digits";
+
+fn is_too_large(found: &str) -> bool {
+    WIDE.iter().any(|end| found.ends_with(end))
 }
 
 /// What a type of the program is to people.
@@ -106,6 +143,10 @@ mod tests {
                 "invalid type: integer `3`, expected a sequence",
                 "it is 3; it must be a list, such as [32]",
             ),
+            (
+                "invalid type: integer `99999999999999999999` as i128, expected usize",
+                "it is 99999999999999999999; it must be a whole number, at least 0, of at most 19 digits",
+            ),
             ("invalid type: map, expected f64", "it is a table of keys; it must be a number"),
             (
                 "invalid type: floating point `1.5`, expected u64",
@@ -133,9 +174,32 @@ mod tests {
             ),
             ("unknown field `speed`, there are no fields", "there is no key speed"),
             ("missing field `version`", "version is missing"),
-            ("key with no value, expected `=`", "key with no value, expected `=`"),
+            ("key with no value, expected `=`", "the key has no value; write key = value"),
+            ("wanted string or table", "it must be a name in quotes"),
+            (
+                "invalid basic string, expected non-double-quote visible characters, `\\`",
+                "the text in quotes has no closing quote, or a character that must be escaped",
+            ),
+            ("unclosed array table, expected `]]`", "the name of the table has no closing ]]"),
+            ("extra comma in array, expected nothing", "extra comma in array, expected nothing"),
         ] {
             assert_eq!(in_plain_words(message), plain);
+        }
+    }
+
+    #[test]
+    fn what_the_parser_says_of_a_wrong_text_is_known_here() {
+        for (text, plain) in [
+            ("a = \"b", TEXT),
+            ("a = 'b", TEXT),
+            ("a", "the key has no value; write key = value"),
+            ("a = 1\na = 2", "the key is there twice"),
+            ("[a", "the name of the table has no closing ]"),
+            ("a = [1", "the list has no closing ]"),
+            (&format!("a = {}", "[".repeat(200)), "lists or tables are nested too deeply"),
+        ] {
+            let error = toml::from_str::<toml::Table>(text).unwrap_err();
+            assert_eq!(toml_message(&error), plain, "{text}: {}", error.message());
         }
     }
 }

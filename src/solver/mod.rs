@@ -56,7 +56,7 @@ pub use schedule::Schedule;
 pub use spectral::{Spectral, SpectralError};
 pub use statistics::{AtDistance, LONGEST_FOLDED, MeanTile, Statistics};
 pub use streaming::{MOST_HEIGHT, Scheme, Slabs, Streaming, StreamingError, Traffic};
-pub use subiterations::{Subiterations, SubiterationsError};
+pub use subiterations::{MOST_SUBITERATIONS, Subiterations, SubiterationsError};
 pub use unavailable::Unavailable;
 
 use crate::grid::Precision;

@@ -74,9 +74,12 @@ impl fmt::Display for Subiterations {
     }
 }
 
+/// The largest number of subiterations of a run; every tile can be solved exactly in its place.
+pub const MOST_SUBITERATIONS: usize = 1_000_000;
+
 /// Why a text is not a number of subiterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it must be a whole number, such as 16, or inf")]
+#[error("it must be a whole number, 1 to {MOST_SUBITERATIONS}, or inf")]
 pub struct SubiterationsError;
 
 impl FromStr for Subiterations {

@@ -246,7 +246,7 @@ fn a_gpu_that_is_not_there_is_refused_in_a_sentence() {
             "0,1",
             "backend cuda cannot be used: devices names GPU 1, but this machine has only GPU 0; backend cpu can",
         ),
-        ("0,0", "devices is [0, 0]; it must name each GPU once"),
+        ("0,0", "devices is 0,0; it must name each GPU once"),
     ] {
         let output = tilescope("full", &format!("{SOLVE} --devices {devices}"));
         let said = String::from_utf8(output.stderr).unwrap();

@@ -1,6 +1,6 @@
 //! `tilescope bench matrices`: the kernels for sparse matrices, compared.
 
-use super::super::console::{FAILED, UsageError, print_note};
+use super::super::console::{FAILED, UsageError, json, print_note};
 use super::super::progress::Progress;
 use super::super::values;
 use super::machine::Machine;
@@ -360,7 +360,7 @@ impl Record {
 
 impl Formats for Record {
     fn json(&self) -> anyhow::Result<String> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
+        json(self)
     }
 
     fn csv(&self) -> anyhow::Result<String> {

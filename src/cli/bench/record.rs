@@ -1,5 +1,6 @@
 //! The record of a kernel comparison: tables as text and Markdown, rows as CSV and JSON.
 
+use super::super::console::json;
 use super::machine::Machine;
 use super::measure::{Row, Timing, Transfers};
 use super::output::Formats;
@@ -65,7 +66,7 @@ impl Formats for Record {
             speedup: self.speedup(row),
         };
         let all = All { record: self, rows: self.rows.iter().map(line).collect() };
-        Ok(serde_json::to_string_pretty(&all)? + "\n")
+        json(&all)
     }
 
     fn csv(&self) -> anyhow::Result<String> {

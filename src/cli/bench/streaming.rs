@@ -1,7 +1,7 @@
 //! `tilescope bench streaming`: pyramids and the wavefront within budgets of fast memory, beside sweeps of the whole
 //! grid in it.
 
-use super::super::console::{FAILED, UsageError, print_note};
+use super::super::console::{FAILED, UsageError, json, print_note};
 use super::super::progress::Progress;
 use super::super::values::{self, Axes};
 use super::machine::Machine;
@@ -495,7 +495,7 @@ impl Record {
 
 impl Formats for Record {
     fn json(&self) -> anyhow::Result<String> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
+        json(self)
     }
 
     fn csv(&self) -> anyhow::Result<String> {

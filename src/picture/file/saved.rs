@@ -213,17 +213,33 @@ pub fn save_figure(
     Ok(())
 }
 
-/// What a file carries beside its pixels: the run and what is shown of it, under their keywords.
+/// A file that keeps the figure `path` from carrying a run: its name is not text (UTF-8), as a run description is.
+pub fn unnameable_file<'a>(
+    path: &Path,
+    mut runs: impl Iterator<Item = &'a RunSpec>,
+) -> Option<PathBuf> {
+    runs.find_map(|run| run.beside(path).unnameable_file())
+}
+
+/// What a file carries beside its pixels: the run and what is shown of it, under their keywords. Nothing where a
+/// run cannot be written ([`unnameable_file`]).
 pub(crate) fn texts(
     path: &Path,
     run: &RunSpec,
     view: Option<&ViewSpec>,
 ) -> Vec<(&'static str, String)> {
-    let mut texts = vec![(RUN, run.beside(path).to_toml())];
-    if let Some(view) = view {
+    let run = run.beside(path);
+    let view = view.map(|view| {
         let beside = |compared: Compared| Compared { run: compared.run.beside(path), ..compared };
         let compared = view.compared.iter().cloned().map(beside).collect();
-        let view = ViewSpec { compared, ..view.clone() };
+        ViewSpec { compared, ..view.clone() }
+    });
+    let compared = view.iter().flat_map(|view| &view.compared).map(|compared| &compared.run);
+    if std::iter::once(&run).chain(compared).any(|run| run.unnameable_file().is_some()) {
+        return Vec::new();
+    }
+    let mut texts = vec![(RUN, run.to_toml())];
+    if let Some(view) = view {
         // A view is numbers and names: it can always be written.
         texts.push((VIEW, toml::to_string(&view).unwrap_or_default()));
     }
@@ -314,6 +330,25 @@ mod tests {
         let map = RgbaImage::from_pixel(5, 3, Rgba([1, 2, 3, 255]));
         let svg = SVG.replace("/>", "><text>a</text></svg>");
         [Drawing::Figure(svg), Drawing::Map(map)]
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_figure_carries_no_run_that_has_no_description() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = RunSpec::default();
+        run.problem.rhs = Some(folder.path().join(OsStr::from_bytes(b"b\xffad.png")));
+        for name in ["a.png", "a.svg", "a.pdf"] {
+            let path = folder.path().join(name);
+            assert_eq!(unnameable_file(&path, [&run].into_iter()), run.beside(&path).problem.rhs);
+            for drawing in drawings() {
+                save_figure(&path, &drawing, &run, Some(&ViewSpec::default())).unwrap();
+                let said = read_figure(&path).unwrap_err().to_string();
+                assert!(said.contains("carries no run"), "{said}");
+            }
+        }
     }
 
     #[test]

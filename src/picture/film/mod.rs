@@ -232,7 +232,7 @@ pub fn save_film(
                     write_atomically(path, |out| io::copy(&mut video.as_file(), out).map(drop))
                 }
                 // The message of ffmpeg explains a pipe that it closed.
-                Err(error) => Err(match encoder.abort(path) {
+                Err(error) => Err(match encoder.abort(path, &error) {
                     Some(error) if stopped.is_none() => return Err(error),
                     _ => FileError::Write { path: path.to_owned(), cause: error },
                 }),

@@ -16,6 +16,9 @@ const PROGRAM: &str = "ffmpeg";
 /// x264's constant rate factor: 16 shows no trace of compression in a colour map's smooth parts.
 const QUALITY: &str = "16";
 
+/// What is said of an ffmpeg that failed and printed nothing.
+const SILENT: &str = "it ended without a message";
+
 /// Whether ffmpeg is installed.
 pub(super) fn is_installed() -> bool {
     let asked = Command::new(PROGRAM)
@@ -76,18 +79,24 @@ impl Mp4 {
         let message = self.message();
         match self.ffmpeg.wait() {
             Ok(status) if status.success() => Ok((self.video, self.known)),
-            Ok(_) => Err(FilmError::Ffmpeg { path: path.to_owned(), message }),
+            Ok(_) => {
+                let message = if message.is_empty() { SILENT.to_owned() } else { message };
+                Err(FilmError::Ffmpeg { path: path.to_owned(), message })
+            }
             Err(cause) => Err(FileError::Write { path: path.to_owned(), cause }.into()),
         }
     }
 
-    /// Ends it, and returns its message, if it printed one.
-    pub fn abort(mut self, path: &Path) -> Option<FilmError> {
+    /// Ends it after an error, and returns its message, if it printed one; if it has ended before, also without.
+    pub fn abort(mut self, path: &Path, error: &io::Error) -> Option<FilmError> {
         drop(self.ffmpeg.stdin.take());
         // One that has already ended needs nothing.
         _ = self.ffmpeg.kill();
         _ = self.ffmpeg.wait();
-        let message = self.message();
+        let mut message = self.message();
+        if message.is_empty() && error.kind() == io::ErrorKind::BrokenPipe {
+            SILENT.clone_into(&mut message);
+        }
         (!message.is_empty()).then(|| FilmError::Ffmpeg { path: path.to_owned(), message })
     }
 

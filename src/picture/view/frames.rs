@@ -98,7 +98,12 @@ impl Frames {
             Spacing::Logarithmic(count) => count,
         };
         if !(1..=MOST_FRAMES).contains(&count) {
-            let allowed = format!("it must be 1 to {MOST_FRAMES}; use a larger step");
+            let larger = if count > 0 && matches!(spacing, Spacing::Every(_)) {
+                "; use a larger step"
+            } else {
+                ""
+            };
+            let allowed = format!("it must be 1 to {MOST_FRAMES}{larger}");
             return Err(value("the number of frames", count.to_string(), allowed));
         }
         if !RATES.contains(&rate) {
@@ -146,6 +151,16 @@ impl Pairing {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_larger_step_is_advised_only_where_it_helps() {
+        let why = |spacing| {
+            let frames = Frames { first: 0, last: 4 * MOST_FRAMES, spacing, rate: RATE };
+            frames.check().unwrap_err().to_string()
+        };
+        assert!(why(Spacing::Every(1)).ends_with("use a larger step"));
+        assert!(why(Spacing::Logarithmic(0)).ends_with(&format!("it must be 1 to {MOST_FRAMES}")));
+    }
 
     fn frames(first: u64, last: u64, spacing: Spacing) -> Frames {
         Frames { first, last, spacing, rate: RATE }

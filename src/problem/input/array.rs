@@ -2,6 +2,7 @@
 
 use super::InputError;
 use crate::grid::{Precision, Shape, memory};
+use crate::number::counted;
 use npyz::{NpyFile, NpyHeader, NpyReader, Order};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -113,6 +114,13 @@ fn open<R: Read + Seek>(path: &Path, mut file: R) -> Result<NpyFile<R>, InputErr
     let header = is_plain.then(|| NpyHeader::from_reader(&start[..end])).and_then(Result::ok);
     let header =
         header.ok_or_else(|| refuse("its header is not that of an array of plain numbers"))?;
+    let length = file.seek(SeekFrom::End(0)).map_err(read)?;
+    let bytes = header.dtype().num_bytes().and_then(|size| header.len().checked_mul(size as u64));
+    let last = bytes.and_then(|bytes| bytes.checked_add(end as u64));
+    // Of values whose size is not known, their kind is refused.
+    if let Some(more) = last.and_then(|last| length.checked_sub(last)).filter(|more| *more > 0) {
+        return Err(refuse(&format!("it has {} after its last value", counted(more, "byte"))));
+    }
     file.seek(SeekFrom::Start(end as u64)).map_err(read)?;
     Ok(NpyFile::with_header(header, file))
 }

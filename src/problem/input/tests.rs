@@ -129,6 +129,14 @@ fn one_line_serves_every_copy() {
 }
 
 #[test]
+fn an_array_with_more_bytes_than_values_is_refused() {
+    let mut bytes = npy_f64(&[2, 3], &NUMBERS);
+    bytes.push(0);
+    let error = given(&bytes).load(plane(3, 2)).unwrap_err();
+    assert!(error.ends_with("it has 1 byte after its last value"), "{error}");
+}
+
+#[test]
 fn names_both_shapes_when_they_differ() {
     let file = given(&npy_f64(&[2, 3], &NUMBERS));
     let error = file.load(plane(2, 3)).unwrap_err();

@@ -300,10 +300,21 @@ fn text(word: &[u8]) -> Option<&str> {
     std::str::from_utf8(word).ok()
 }
 
+/// An error of a compressed file, without the words of the library for what only its format explains.
+fn of_compressed(error: io::Error) -> io::Error {
+    match error.kind() {
+        kind @ (io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) => {
+            io::Error::new(kind, "its compression (gzip) is damaged")
+        }
+        _ => error,
+    }
+}
+
 /// The lines of a file, one at a time.
 struct Lines {
     path: PathBuf,
     file: Box<dyn BufRead>,
+    is_compressed: bool,
     /// The present line and its number, from 1.
     line: Vec<u8>,
     number: u64,
@@ -321,7 +332,7 @@ impl Lines {
             Box::new(file)
         };
         let (path, line) = (path.to_owned(), Vec::new());
-        Ok(Self { path, file, line, number: 0, skipped: 0 })
+        Ok(Self { path, file, is_compressed, line, number: 0, skipped: 0 })
     }
 
     fn refuse(&self, reason: impl Into<String>) -> MarketError {
@@ -353,7 +364,10 @@ impl Lines {
                 Err(self.refuse(format!("the line is longer than {LONGEST_LINE} bytes")))
             }
             Ok(_) => Ok(true),
-            Err(source) => Err(MarketError::Read { path: self.path.clone(), source }),
+            Err(source) => {
+                let source = if self.is_compressed { of_compressed(source) } else { source };
+                Err(MarketError::Read { path: self.path.clone(), source })
+            }
         }
     }
 
@@ -568,6 +582,14 @@ mod tests {
         }
         assert!(read(b"%%MatrixMarket matrix coordinate real general\n\xff").is_err());
         assert!(read(&gzip(SMALL.as_bytes())[..40]).is_err());
+        let (mut wrong_header, mut wrong_sum) = (gzip(SMALL.as_bytes()), gzip(SMALL.as_bytes()));
+        wrong_header[2] = 9;
+        let sum = wrong_sum.len() - 8;
+        wrong_sum[sum] ^= 1;
+        for damaged in [wrong_header, wrong_sum] {
+            let said = read(&damaged).unwrap_err().to_string();
+            assert!(said.ends_with("its compression (gzip) is damaged"), "{said}");
+        }
     }
 
     #[test]

@@ -30,7 +30,12 @@ pub const CURVE_HEADER: [&str; 8] = [
 /// # Errors
 /// [`FileError`] naming the file; nothing half-written is left.
 pub fn save_run(path: &Path, spec: &RunSpec) -> Result<(), FileError> {
-    let text = spec.beside(path).to_toml();
+    let spec = spec.beside(path);
+    if let Some(file) = spec.unnameable_file() {
+        let why = format!("the name of {} is not text (UTF-8)", file.display());
+        return Err(FileError::Write { path: path.to_owned(), cause: io::Error::other(why) });
+    }
+    let text = spec.to_toml();
     write_atomically(path, |out| out.write_all(text.as_bytes()))
 }
 

@@ -12,6 +12,7 @@ mod outline;
 mod per_axis;
 mod predict;
 mod row;
+mod row_check;
 mod spec;
 mod stepping;
 mod steps;

@@ -178,7 +178,33 @@ fn check_columns(row: &SweepRow, here: &SweepRow) -> Result<(), RowMismatch> {
             return Err(RowMismatch::Edited { command, column, value, expected });
         }
     }
-    Ok(())
+    check_seconds(row)
+}
+
+/// A program that has saved the table may have rounded its numbers by this fraction.
+const ROUNDED: f64 = 1e-3;
+
+/// Compares the seconds of a row with the product of its cycles and its seconds per cycle.
+fn check_seconds(row: &SweepRow) -> Result<(), RowMismatch> {
+    let cycles = row.cycles.filter(|cycles| !cycles.capped).map(|cycles| cycles.count as f64);
+    let expected = cycles.zip(row.seconds_per_cycle).map(|(cycles, seconds)| cycles * seconds);
+    let is_equal = match (row.seconds, expected) {
+        (Some(seconds), Some(expected)) => (seconds - expected).abs() <= ROUNDED * expected,
+        (None, None) => true,
+        _ => false,
+    };
+    if is_equal {
+        return Ok(());
+    }
+    let shown = |seconds: Option<f64>| {
+        seconds.map_or_else(|| "empty".to_owned(), |seconds| format!("{seconds:?}"))
+    };
+    Err(RowMismatch::Edited {
+        command: row.command.clone(),
+        column: "seconds",
+        value: shown(row.seconds),
+        expected: shown(expected),
+    })
 }
 
 #[cfg(test)]
@@ -218,6 +244,24 @@ mod tests {
         counted.sweeps = Some(29);
         let edited = said(&[counted]);
         assert!(edited.ends_with("has sweeps = 29, but its other columns give 28"), "{edited}");
+        let timed = |seconds| SweepRow {
+            cycles,
+            sweeps: Some(28),
+            seconds_per_cycle: Some(0.5),
+            seconds,
+            ..rows[1].clone()
+        };
+        // Also as another program has rounded it.
+        for seconds in [3.5, 3.5001] {
+            assert_eq!(outline.cells_of(&[timed(Some(seconds))]), Ok(vec![1]));
+        }
+        let edited = said(&[timed(Some(0.0))]);
+        assert!(edited.ends_with("has seconds = 0.0, but its other columns give 3.5"), "{edited}");
+        let edited = said(&[timed(None)]);
+        assert!(
+            edited.ends_with("has seconds = empty, but its other columns give 3.5"),
+            "{edited}"
+        );
         let edited = said(&[SweepRow { k: 3.into(), ..rows[0].clone() }]);
         assert!(edited.ends_with("has k = 3, but its other columns give 2"), "{edited}");
     }

@@ -213,7 +213,10 @@ impl SweepRow {
         let is_counted = self.outcome == RowOutcome::Measured;
         let counted = self.cycles.filter(|_| is_counted).map(|cycles| cycles.count as f64);
         let error = |predicted: Option<f64>, measured: Option<f64>| {
-            predicted.zip(measured).map(|(predicted, measured)| predicted / measured - 1.0)
+            let error =
+                predicted.zip(measured).map(|(predicted, measured)| predicted / measured - 1.0);
+            // Where the initial guess is within the tolerance there are no cycles to compare with.
+            error.filter(|error| error.is_finite())
         };
         self.predicted_seconds_per_cycle = predicted;
         self.predicted_cycles = cycle_prediction.map(|prediction| prediction.cycles);

@@ -3,8 +3,8 @@
 
 use super::outline::RowMismatch;
 use super::row::SweepRow;
-use crate::files::{FileError, open_to_append, reason, write_atomically};
-use crate::solver::Subiterations;
+use super::row_check::check_fields;
+use crate::files::{FileError, is_named_pipe, open_to_append, reason, write_atomically};
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -29,6 +29,12 @@ pub enum SweepTableError {
     #[error("{} already exists; continue it with --resume, or name another file", .path.display())]
     Exists {
         /// The file.
+        path: PathBuf,
+    },
+    /// Rows cannot be kept in it.
+    #[error("{} is a pipe, which keeps no rows; name a file", .path.display())]
+    Pipe {
+        /// The pipe.
         path: PathBuf,
     },
     /// Another process writes it.
@@ -146,6 +152,9 @@ const THREADS: &str = "threads";
 
 /// Opens a file for appending, locks it, and reads its contents.
 fn open(path: &Path) -> Result<(File, Vec<u8>), SweepTableError> {
+    if is_named_pipe(path) {
+        return Err(SweepTableError::Pipe { path: path.to_owned() });
+    }
     let mut file = open_to_append(path).map_err(|cause| not_writable(path, cause))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
@@ -242,13 +251,17 @@ fn read(text: &[u8]) -> Result<Complete, String> {
         }
         let end = reader.position().byte() as usize;
         let is_last = end >= text.len();
-        if is_last && (!ends_complete || record.len() != header.len()) {
+        // A row that was cut off lacks fields, or only its end; it has none too many.
+        let longest = if ends_complete { header.len() - 1 } else { header.len() };
+        if is_last && record.len() <= longest {
             return Ok(Complete { rows, length });
         }
-        let row = record.deserialize(Some(header.as_byte_record())).map_err(|error| {
-            let line = record.position().map_or(0, csv::Position::line);
-            format!("line {line} is not a row of a sweep: {}", message(&error, &record, &header))
-        })?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let refused = |why: String| format!("line {line} is not a row of a sweep: {why}");
+        check_fields(&record, &header).map_err(refused)?;
+        let row = record
+            .deserialize(Some(header.as_byte_record()))
+            .map_err(|_| refused("a column has a value that is not allowed".to_owned()))?;
         rows.push(if is_older { with_threads(row) } else { row });
         length = end;
     }
@@ -288,40 +301,24 @@ fn wrong_header(header: &csv::StringRecord) -> String {
     if !["shape", "overlap", "command"].into_iter().all(has) {
         return "it is not the table of a sweep".to_owned();
     }
+    let named = |what: &str, names: &[&str]| match names {
+        [] => None,
+        [name] => Some(format!("{what} the column {name}")),
+        names => Some(format!("{what} the columns {}", names.join(", "))),
+    };
     let lacks: Vec<_> = SweepRow::NAMES.into_iter().filter(|name| !has(name)).collect();
-    let lacks = match &lacks[..] {
-        [] => "has other columns".to_owned(),
-        [name] => format!("lacks the column {name}"),
-        names => format!("lacks the columns {}", names.join(", ")),
+    let others: Vec<_> = header.iter().filter(|name| !SweepRow::NAMES.contains(name)).collect();
+    let parts: Vec<_> = [named("lacks", &lacks), named("has beside its own", &others)]
+        .into_iter()
+        .flatten()
+        .collect();
+    let what = match &parts[..] {
+        [] => "has the columns in another order, or twice".to_owned(),
+        parts => parts.join(" and "),
     };
-    format!("it was made by another version, and {lacks}; name another file with -o")
-}
-
-/// What is wrong with a row: the column, its value and what it may be.
-fn message(error: &csv::Error, row: &csv::ByteRecord, header: &csv::StringRecord) -> String {
-    use csv::DeserializeErrorKind as Kind;
-    let csv::ErrorKind::Deserialize { err, .. } = error.kind() else {
-        return "it has more or fewer columns than the first line".to_owned();
-    };
-    // k is a number or inf, of which the reader does not say which column it is.
-    if let (Kind::Message(_), Some(k)) = (err.kind(), row.get(1).map(String::from_utf8_lossy))
-        && let Err(why) = k.parse::<Subiterations>()
-    {
-        return format!("k is “{k}”; {why}");
-    }
-    let field = err.field().and_then(|field| usize::try_from(field).ok());
-    let column = field.and_then(|field| header.get(field));
-    let value = field.and_then(|field| row.get(field)).map(String::from_utf8_lossy);
-    let allowed = match err.kind() {
-        Kind::ParseInt(_) => "it must be a whole number",
-        Kind::ParseFloat(_) => "it must be a number",
-        Kind::InvalidUtf8(_) => "it must be text (UTF-8)",
-        _ => "it is not an allowed value",
-    };
-    match column.zip(value) {
-        Some((column, value)) => format!("{column} is “{value}”; {allowed}"),
-        None => "a column has a value that is not allowed".to_owned(),
-    }
+    format!(
+        "its first line {what}; it was edited, or made by another version: name another file with -o"
+    )
 }
 
 /// The first line of a table.
@@ -494,7 +491,12 @@ mod tests {
             SweepRow::NAMES.into_iter().filter(|name| !name.starts_with("predicted_cycles"));
         std::fs::write(&path, older.collect::<Vec<_>>().join(",") + "\n").unwrap();
         let said = SweepTable::resume(&path, |_| Ok(())).unwrap_err().to_string();
-        let lacks = "another version, and lacks the columns predicted_cycles, predicted_cycles_bar";
+        let lacks = "its first line lacks the columns predicted_cycles, predicted_cycles_bar; it";
         assert!(said.contains(lacks) && said.ends_with("with -o"), "{said}");
+        let edited = SweepRow::NAMES.join(",").replace("edge_share", "share") + "\n";
+        std::fs::write(&path, edited).unwrap();
+        let said = SweepTable::resume(&path, |_| Ok(())).unwrap_err().to_string();
+        let differs = "lacks the column edge_share and has beside its own the column share;";
+        assert!(said.contains(differs), "{said}");
     }
 }

@@ -1,5 +1,6 @@
 //! The record of the repeated experiments: measured figures beside the published ones.
 
+use super::super::super::console::json;
 use super::super::machine::Machine;
 use super::super::output::Formats;
 use super::super::table::{Table, csv, known, percent};
@@ -225,6 +226,6 @@ impl Formats for Record {
             notes: Vec<String>,
         }
         let all = All { record: self, rows: self.lines().collect(), notes: self.notes() };
-        Ok(serde_json::to_string_pretty(&all)? + "\n")
+        json(&all)
     }
 }
