@@ -290,7 +290,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "N|auto", help_heading = "Method", allow_negative_numbers = true)]
     height: Option<Height>,
     /// Fast memory of --method pyramid or wavefront, for two iterates and the right-hand side of a slab or
-    /// a window. Without it --backend auto stays on the CPU [default: 32MB, a cache; 1GB with --backend cuda]
+    /// a window [default: 32MB, a cache; 1GB with --backend cuda; where `solve` finds a GPU, most of what is free
+    /// there]
     #[arg(long, value_name = "64MB", help_heading = "Method", allow_negative_numbers = true)]
     memory: Option<ByteCount>,
     /// Slabs of --method pyramid that are on a GPU at a time [default: auto]

@@ -222,10 +222,11 @@ impl Solve {
     }
 }
 
-/// A planner that shows how far it has read a matrix.
+/// A planner that shows how far it has read a matrix, and may change a run so that it takes the GPU: what is solved for does
+/// not depend on the sweeps of a cycle.
 fn planner() -> Planner {
     let mut progress = Progress::start();
-    Planner::default().on_read(move |name, part| {
+    Planner::default().fit_to_gpu().on_read(move |name, part| {
         progress.show(|| format!("reading {name} · {:.0} %", 100.0 * part));
     })
 }

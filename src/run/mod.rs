@@ -8,6 +8,7 @@ mod auto_gpu;
 mod command;
 mod export;
 pub mod flagg;
+mod gpu_fit;
 mod history;
 pub(crate) mod host;
 mod initial_guess;
@@ -35,6 +36,7 @@ pub use export::{
     frequencies_table, inside_table, map_table, mean_tile_table, probes_table, profile_table,
     row_map_table, save_field, save_run, save_shown, save_solution, save_unknowns,
 };
+pub use gpu_fit::GpuFit;
 pub use history::{
     CostAt, CycleValue, History, Largest, Record, Reductions, SpeedupAt, reduction, speedup_curve,
 };

@@ -1,6 +1,7 @@
 //! Makes a plan of a run's description: the one place where a description is checked.
 
 use super::auto_gpu::AutoGpus;
+use super::gpu_fit::{self, GpuFit};
 use super::host::Turn;
 use super::initial_guess::InitialGuess;
 use super::matrix::{Matrices, OnRead, Ordered, PlanTimes};
@@ -59,6 +60,8 @@ pub struct Plan {
     pub place: Place,
     /// Why a run with [`Backend::Auto`] is on the CPU, if a GPU was tried.
     pub without_gpu: Option<SolverError>,
+    /// Why the planes of a run with [`Backend::Auto`] visit the GPU, if that was not chosen.
+    pub gpu_fit: Option<GpuFit>,
     /// When to stop.
     pub stop: Stop,
 }
@@ -165,6 +168,7 @@ pub struct Planner {
     /// The GPUs of earlier plans, so that those of later ones share what is loaded there.
     devices: Vec<Device>,
     auto: AutoGpus,
+    fits_to_gpu: bool,
 }
 
 impl Planner {
@@ -181,11 +185,42 @@ impl Planner {
         self
     }
 
+    /// Lets [`Backend::Auto`] change a run so that it takes the GPU: one of method `classic` that does not fit into its memory
+    /// is made by method `wavefront`, and one that streams through a budget which nobody chose gets that of the GPU. Their
+    /// sweeps have the same bits, but a cycle may be another number of them ([`Plan::gpu_fit`]).
+    #[must_use]
+    pub fn fit_to_gpu(self) -> Self {
+        Self { fits_to_gpu: true, ..self }
+    }
+
     /// Checks a description and makes a plan of it.
     ///
     /// # Errors
     /// [`PlanError`] names the field, its value, and what is allowed.
     pub fn plan(&mut self, spec: &RunSpec) -> Result<Plan, PlanError> {
+        if self.fits_to_gpu
+            && let Some(plan) = self.fitted(spec)
+        {
+            return Ok(plan);
+        }
+        self.plan_as_described(spec)
+    }
+
+    /// The plan of a run whose planes visit the GPU in place of the run that is described, where there is reason to, and a
+    /// GPU that takes it.
+    fn fitted(&mut self, spec: &RunSpec) -> Option<Plan> {
+        let shape = shape(&spec.problem).ok().filter(|_| gpu_fit::may_change(spec))?;
+        let device = self.device(*spec.method.devices.first()?);
+        self.auto.check(&device)?.ok()?;
+        let free = device.free_memory().ok()?;
+        let (fitted, gpu_fit) = gpu_fit::fitted(spec, &shape, &device.name()?, free)?;
+        let plan = self.plan_as_described(&fitted).ok()?;
+        device.check_kernel(Kernel::AUTO, &plan.method, plan.precision, false).ok()?;
+        device.check_memory(&plan.problem, &plan.method, plan.precision).ok()?;
+        Some(Plan { gpu_fit: Some(gpu_fit), ..plan })
+    }
+
+    fn plan_as_described(&mut self, spec: &RunSpec) -> Result<Plan, PlanError> {
         if spec.problem.kind == ProblemKind::Matrix {
             return self.plan_matrix(spec);
         }
@@ -240,6 +275,7 @@ impl Planner {
             precision: spec.method.precision,
             place,
             without_gpu,
+            gpu_fit: None,
             stop: spec.stop,
         })
     }
@@ -312,6 +348,7 @@ impl Planner {
             precision: method_spec.precision,
             place,
             without_gpu,
+            gpu_fit: None,
             stop: spec.stop,
         })
     }
