@@ -362,7 +362,7 @@ impl CommonArgs {
         method.simulate_devices = self.simulate_devices.or(method.simulate_devices);
         method.exchange_every = self.exchange_every.or(method.exchange_every);
         method.link = self.link.or(method.link);
-        let mut spec = RunSpec { problem, stop, method, version: base.version };
+        let mut spec = RunSpec { problem, stop, method, store: base.store, version: base.version };
         // Also where tiles are a list: Jacobi's iteration beside them is planned with those of the run.
         spec.method.tile = self.tile(&spec);
         Ok(spec)
@@ -632,6 +632,7 @@ impl RunArgs {
             return Err(UsageError(why.to_owned()).into());
         }
         // A kernel that does not go with the new method or back end is dropped.
+        spec.store = spec.store.filter(|_| streams);
         let inherited = base.kernel;
         spec.method = method;
         let inherited = Some(inherited).filter(|kernel| spec.kernels().contains(kernel));

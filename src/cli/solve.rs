@@ -15,7 +15,7 @@ use crate::picture::{
 use crate::problem;
 use crate::problem::matrix::{self, BlockEntries};
 use crate::run::{
-    FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, RunTimes, StopRule,
+    FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, RunTimes, StopRule, Store,
     curve_table, reduction, save_solution, save_unknowns,
 };
 use crate::solver::Subiterations;
@@ -41,6 +41,8 @@ Examples:
       block Jacobi on a sparse matrix: 8 inner sweeps in blocks of 256 rows
   tilescope solve --shape 256x256x256 --method wavefront --memory 64MB --max-cycles 5
       Jacobi's iteration in a window of 64 MB that flows over the grid; its traffic is in the summary
+  tilescope solve --shape 4096x4096x4096 --method wavefront --memory 16GB --store arrays --save-field u.npy
+      a grid that is larger than memory: its arrays lie in the folder arrays
   tilescope solve --problem heat-plate --boundary left=1,top=0.5 --stop update --tol 1e-5
       a plate with two warm sides, until the largest update of a cycle is at most 1e-5
   tilescope solve --problem heat-plate --hot-box left=0.3,right=0.5,value=100 --wave 16 --warp 32
@@ -68,6 +70,10 @@ pub struct Solve {
     /// Save the norms of every cycle as CSV
     #[arg(long, value_name = "C.csv", help_heading = "Output")]
     save_curve: Option<PathBuf>,
+    /// Folder for the arrays of --method pyramid or wavefront, where memory is too small for them. After Ctrl-C or a failure
+    /// the same command goes on after the last complete pass. No other program may change the files meanwhile
+    #[arg(long, value_name = "DIR", help_heading = "Method")]
+    store: Option<PathBuf>,
     /// After Ctrl-C, save the results so far and print their summary
     #[arg(long, help_heading = "Output")]
     save_on_interrupt: bool,
@@ -83,7 +89,8 @@ const OF_ERROR_LEFT: usize = 5;
 impl Solve {
     /// Solves, saves and prints the summary.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let spec = self.run.spec()?;
+        let mut spec = self.run.spec()?;
+        spec.store = self.store.clone().or(spec.store);
         let matrix = ("--save-matrix", &self.save_matrix, &["mtx"]);
         let field = ("--save-field", &self.save_field, &["npy"]);
         let curve = ("--save-curve", &self.save_curve, &["csv"]);
@@ -98,7 +105,7 @@ impl Solve {
         let interrupt =
             Interrupt::install(format!("interrupted before the first cycle{}", self.unsaved()))?;
         let begin = Instant::now();
-        let plan = Arc::new(planner().plan(&spec)?);
+        let plan = Arc::new(planner().plan_to_fit(&spec)?);
         let mut setup_seconds = begin.elapsed().as_secs_f64();
         // A warning goes by it.
         plan.spectral_radius();
@@ -106,7 +113,10 @@ impl Solve {
             print_note(&warning);
         }
         print_gpu_notes(&plan);
-        let mut need = MemoryNeed::of(&plan, &[FieldKind::Residual]);
+        let mut need = match &plan.spec.store {
+            Some(_) => MemoryNeed::in_store(&plan),
+            None => MemoryNeed::of(&plan, &[FieldKind::Residual]),
+        };
         if self.save_matrix.is_some() {
             need.add("the matrix to save", plan.problem.matrix_bytes());
         }
@@ -116,7 +126,7 @@ impl Solve {
         }
         need.check(plan.precision)?;
         let begin = Instant::now();
-        let mut run = Run::new(&plan)?;
+        let mut run = set_up(&plan, interrupt)?;
         setup_seconds += begin.elapsed().as_secs_f64();
         run.find_all_norms(self.save_curve.is_some());
         match self.save_on_interrupt {
@@ -165,13 +175,16 @@ impl Solve {
         [&self.save_matrix, &self.save_field, &self.save_curve].into_iter().any(Option::is_some)
     }
 
-    /// What there was when Ctrl-C ended the run.
+    /// What there was when Ctrl-C ended the run, and what there still is.
     fn interrupted(&self, run: &Run) -> String {
         let mut text = format!("interrupted after {}", counted(run.cycle(), "cycle"));
         let known = run.history().records().rev().find_map(|record| record.residual);
         if let Some(norms) = known {
             let reduction = rounded(reduction(norms.l2, run.start_residual()));
             text += &format!(", at ‖r‖₂ / ‖r₀‖₂ = {reduction}");
+        }
+        if let Some(store) = &run.plan().spec.store {
+            return text + &format!("; the same command goes on from {}", store.display());
         }
         text + self.unsaved()
     }
@@ -222,11 +235,30 @@ impl Solve {
     }
 }
 
-/// A planner that shows how far it has read a matrix, and may change a run so that it takes the GPU: what is solved for does
-/// not depend on the sweeps of a cycle.
+/// Sets up a run: in its store if it has one, where it goes on after the passes that were made.
+fn set_up(plan: &Arc<Plan>, interrupt: Interrupt) -> anyhow::Result<Run> {
+    let Some(path) = &plan.spec.store else { return Ok(Run::new(plan)?) };
+    let goes_on = format!(
+        "interrupted before the next pass; the same command goes on from {}",
+        path.display()
+    );
+    interrupt.ends_with(goes_on);
+    let store = Store::open(path, plan)?;
+    if let Some(passes) = store.passes() {
+        print_note(&format!("Continues from {} after {}", path.display(), passes_made(passes)));
+    }
+    Ok(Run::in_store(plan, store)?)
+}
+
+/// A number of passes, as part of a sentence.
+fn passes_made(passes: u64) -> String {
+    if passes == 1 { "1 pass".to_owned() } else { format!("{} passes", grouped(passes)) }
+}
+
+/// A planner that shows how far it has read a matrix.
 fn planner() -> Planner {
     let mut progress = Progress::start();
-    Planner::default().fit_to_gpu().on_read(move |name, part| {
+    Planner::default().on_read(move |name, part| {
         progress.show(|| format!("reading {name} · {:.0} %", 100.0 * part));
     })
 }

@@ -18,7 +18,11 @@ pub fn command_line(spec: &RunSpec) -> String {
         tile: joined(&method.tile, "x"),
         kernel: (method.kernel != Kernel::default()).then(|| method.kernel.name().to_owned()),
     };
-    line_of("tilescope solve", spec, &lists)
+    let mut line = CommandLine(line_of("tilescope solve", spec, &lists));
+    if let Some(store) = &spec.store {
+        line.option("store", &store.to_string_lossy());
+    }
+    line.0
 }
 
 /// The values of options that are lists in a sweep.

@@ -7,6 +7,7 @@ mod archive;
 mod auto_gpu;
 mod command;
 mod export;
+mod fit_to_gpu;
 pub mod flagg;
 mod gpu_fit;
 mod history;
@@ -57,7 +58,9 @@ pub use record::{
 };
 pub use rewind::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
 pub use runner::fingerprint::fingerprint;
-pub use runner::{Divergence, Outcome, Run};
+pub use runner::{Divergence, Outcome, Run, Store};
+#[cfg(not(target_arch = "wasm32"))]
+pub use runner::{StoreError, StoredRunError};
 pub use spec::{
     BLOCK_SIZES, Backend, MEMORY, MEMORY_ON_GPU, MOST_SWEEPS, MethodName, MethodSpec, ProblemKind,
     ProblemSpec, RunSpec, SpecError, StopRule, StopSpec, TOLERANCE, VERSION, all_gpus,

@@ -1,7 +1,7 @@
 //! Makes a plan of a run's description: the one place where a description is checked.
 
 use super::auto_gpu::AutoGpus;
-use super::gpu_fit::{self, GpuFit};
+use super::gpu_fit::GpuFit;
 use super::host::Turn;
 use super::initial_guess::InitialGuess;
 use super::matrix::{Matrices, OnRead, Ordered, PlanTimes};
@@ -167,8 +167,7 @@ pub struct Planner {
     matrices: Matrices,
     /// The GPUs of earlier plans, so that those of later ones share what is loaded there.
     devices: Vec<Device>,
-    auto: AutoGpus,
-    fits_to_gpu: bool,
+    pub(super) auto: AutoGpus,
 }
 
 impl Planner {
@@ -185,42 +184,11 @@ impl Planner {
         self
     }
 
-    /// Lets [`Backend::Auto`] change a run so that it takes the GPU: one of method `classic` that does not fit into its memory
-    /// is made by method `wavefront`, and one that streams through a budget which nobody chose gets that of the GPU. Their
-    /// sweeps have the same bits, but a cycle may be another number of them ([`Plan::gpu_fit`]).
-    #[must_use]
-    pub fn fit_to_gpu(self) -> Self {
-        Self { fits_to_gpu: true, ..self }
-    }
-
     /// Checks a description and makes a plan of it.
     ///
     /// # Errors
     /// [`PlanError`] names the field, its value, and what is allowed.
     pub fn plan(&mut self, spec: &RunSpec) -> Result<Plan, PlanError> {
-        if self.fits_to_gpu
-            && let Some(plan) = self.fitted(spec)
-        {
-            return Ok(plan);
-        }
-        self.plan_as_described(spec)
-    }
-
-    /// The plan of a run whose planes visit the GPU in place of the run that is described, where there is reason to, and a
-    /// GPU that takes it.
-    fn fitted(&mut self, spec: &RunSpec) -> Option<Plan> {
-        let shape = shape(&spec.problem).ok().filter(|_| gpu_fit::may_change(spec))?;
-        let device = self.device(*spec.method.devices.first()?);
-        self.auto.check(&device)?.ok()?;
-        let free = device.free_memory().ok()?;
-        let (fitted, gpu_fit) = gpu_fit::fitted(spec, &shape, &device.name()?, free)?;
-        let plan = self.plan_as_described(&fitted).ok()?;
-        device.check_kernel(Kernel::AUTO, &plan.method, plan.precision, false).ok()?;
-        device.check_memory(&plan.problem, &plan.method, plan.precision).ok()?;
-        Some(Plan { gpu_fit: Some(gpu_fit), ..plan })
-    }
-
-    fn plan_as_described(&mut self, spec: &RunSpec) -> Result<Plan, PlanError> {
         if spec.problem.kind == ProblemKind::Matrix {
             return self.plan_matrix(spec);
         }
@@ -231,6 +199,7 @@ impl Planner {
         }
         let shape = shape(&spec.problem)?;
         check_stop(&spec.stop)?;
+        check_store(spec)?;
         check_damping(&spec.method)?;
         check_schedule(&spec.method)?;
         check_block_size(&spec.method)?;
@@ -239,7 +208,7 @@ impl Planner {
         check_per_point(spec)?;
         check_place(spec)?;
         let known = self.last.as_ref().filter(|(known, ..)| *known == spec.problem);
-        if known.is_none() {
+        if known.is_none() && spec.store.is_none() {
             // Before the tiles, of which an absurd shape has as many. The solver checks the memory that it
             // needs itself.
             memory::check(&shape, FEWEST_ARRAYS, spec.method.precision)?;
@@ -303,6 +272,7 @@ impl Planner {
             let allowed = "a matrix has no planes; it may be classic or hierarchical";
             return Err(value("method", method_spec.name.name(), allowed));
         }
+        check_store(spec)?;
         check_streaming(method_spec)?;
         check_devices(spec)?;
         if spec.problem.batch != 1
@@ -428,7 +398,7 @@ impl Planner {
     }
 
     /// The GPU with this ordinal: that of earlier plans, if they had it.
-    fn device(&mut self, ordinal: u32) -> Device {
+    pub(super) fn device(&mut self, ordinal: u32) -> Device {
         if let Some(device) = self.devices.iter().find(|device| device.ordinal() == ordinal) {
             return device.clone();
         }
@@ -855,6 +825,27 @@ fn check_streaming(spec: &MethodSpec) -> Result<(), PlanError> {
     }
     if let Some(memory) = spec.memory {
         return Err(value("memory", given(memory.to_string()), allowed));
+    }
+    Ok(())
+}
+
+/// Refuses a store where no planes stream from it.
+fn check_store(run: &RunSpec) -> Result<(), PlanError> {
+    let Some(store) = &run.store else { return Ok(()) };
+    let refuse = |given: String, allowed: &str| Err(value("store", given, allowed));
+    if !run.method.name.is_streaming() {
+        let given = format!("{} with method {}", store.display(), run.method.name.name());
+        return refuse(given, "it applies only to methods pyramid and wavefront");
+    }
+    if cfg!(target_arch = "wasm32") {
+        return refuse(store.display().to_string(), "a page in a browser has no disk for it");
+    }
+    // It could not be written into a run's description.
+    if store.to_str().is_none_or(str::is_empty) {
+        return refuse(
+            store.display().to_string(),
+            "it must be the name of a folder, as text (UTF-8)",
+        );
     }
     Ok(())
 }

@@ -109,6 +109,18 @@ fn planes_that_cannot_visit_a_gpu_are_reported_in_one_sentence() {
         assert!(said.starts_with("tilescope: ") && said.contains(sentence), "{failure}: {said}");
         assert_eq!(said.lines().count(), 1, "{failure}: {said}");
     }
+    // Files that are mapped are not pinned.
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let large = "--shape 260x260x70 --method wavefront --height 18 --memory 40MB";
+    let solve = format!(
+        "solve {large} --tol none --max-cycles 2 --backend cuda --store {}",
+        store.display()
+    );
+    let output = tilescope("unpinned", &solve);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && said.is_empty(), "{said}");
+    assert!(store.join("iterate-even").exists());
     // Without a choice of the back end it runs on the CPU.
     let output = tilescope("full", &format!("solve {small} --tol none --max-cycles 2 --json"));
     let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -164,7 +176,7 @@ fn auto_lets_planes_visit_the_gpu() {
             "small",
             classic,
             ("cuda", "wavefront"),
-            "method classic needs 72.4 MB and Test GPU has 40.0 MB of memory free, so method wavefront makes the same sweeps, 100 in a cycle, with a budget of 31250kB",
+            "method classic needs 72.2 MB and Test GPU has 40.0 MB of memory free, so method wavefront makes the same sweeps, 100 in a cycle, with a budget of 31250kB",
         ),
         ("slow-f64", classic, ("cuda", "classic"), ""),
         ("full", classic, ("cpu", "classic"), "the run uses the CPU: Test GPU has 1.00 MB"),
@@ -173,7 +185,7 @@ fn auto_lets_planes_visit_the_gpu() {
             "slow-f64",
             streams,
             ("cuda", "pyramid"),
-            "the planes visit Test GPU, with cycles of 64 sweeps and a budget of 8GB",
+            "the planes visit Test GPU, with cycles of 49 sweeps and a budget of 8GB",
         ),
         ("no-GPU", streams, ("cpu", "pyramid"), ""),
     ] {
