@@ -1,5 +1,15 @@
 //! Numbers as text, in messages, in the window and in figures.
 
+/// The offset and the prime of FNV-1a with 64 bits (RFC 9923).
+const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// A number that stands for every bit of some values: FNV-1a.
+pub fn fnv(values: impl Iterator<Item = f64>) -> u64 {
+    let bytes = values.flat_map(|value| value.to_bits().to_le_bytes());
+    bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
+}
+
 /// A value with up to four significant digits: `0.0312`, `12,346`, `−1.25×10⁻⁷`. Whole numbers
 /// below a million keep all of theirs, and powers of ten below 0.01 are written as such: `10⁻⁴`. The
 /// minus sign is a real one.

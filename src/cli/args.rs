@@ -290,7 +290,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "N|auto", help_heading = "Method", allow_negative_numbers = true)]
     height: Option<Height>,
     /// Fast memory of --method pyramid or wavefront, for two iterates and the right-hand side of a slab or
-    /// a window. Without it --backend auto stays on the CPU [default: 32MB, a cache; 1GB with --backend cuda]
+    /// a window [default: 32MB, a cache; 1GB with --backend cuda; where `solve` finds a GPU, most of what is free
+    /// there]
     #[arg(long, value_name = "64MB", help_heading = "Method", allow_negative_numbers = true)]
     memory: Option<ByteCount>,
     /// Slabs of --method pyramid that are on a GPU at a time [default: auto]
@@ -361,7 +362,7 @@ impl CommonArgs {
         method.simulate_devices = self.simulate_devices.or(method.simulate_devices);
         method.exchange_every = self.exchange_every.or(method.exchange_every);
         method.link = self.link.or(method.link);
-        let mut spec = RunSpec { problem, stop, method, version: base.version };
+        let mut spec = RunSpec { problem, stop, method, store: base.store, version: base.version };
         // Also where tiles are a list: Jacobi's iteration beside them is planned with those of the run.
         spec.method.tile = self.tile(&spec);
         Ok(spec)
@@ -648,6 +649,7 @@ impl RunArgs {
             return Err(UsageError(why.to_owned()).into());
         }
         // A kernel that does not go with the new method or back end is dropped.
+        spec.store = spec.store.filter(|_| streams);
         let inherited = base.kernel;
         spec.method = method;
         let inherited = Some(inherited).filter(|kernel| spec.kernels().contains(kernel));

@@ -1,11 +1,11 @@
-//! Notes on the GPU of a run: one that is slow in f64, and one that `auto` does not use.
+//! Notes on the GPU of a run: one that is slow in f64, one that planes visit, and one that `auto` does not use.
 
 use super::console::print_note;
 use crate::run::{MeasureError, Plan, Sweep};
 use crate::solver::cuda::Device;
 use crate::solver::{Place, SolverError};
 
-/// Says on stderr if the GPU of a run is slow in f64, or if there is one that does not take the run.
+/// Says on stderr if the GPU of a run is slow in f64, if the run was changed to take it, or if it does not take the run.
 pub(super) fn print_gpu_notes(plan: &Plan) {
     if let Place::Cuda { devices, .. } = &plan.place {
         // A GPU that cannot be opened is reported when the run is set up.
@@ -15,6 +15,9 @@ pub(super) fn print_gpu_notes(plan: &Plan) {
         print_note(&format!(
             "this GPU computes f32 {speedup} times as fast as f64; --precision f32 uses that"
         ));
+    }
+    if let Some(fit) = &plan.gpu_fit {
+        print_note(&fit.to_string());
     }
     // Many machines have no GPU, and an old driver is no news.
     if let Some(why) = plan.without_gpu.as_ref().filter(|why| !is_absent(why)) {

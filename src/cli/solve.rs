@@ -16,7 +16,7 @@ use crate::problem;
 use crate::problem::matrix::{self, BlockEntries};
 use crate::run::{
     Divergence, FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Record, Run, RunTimes,
-    Stop, StopRule, curve_table, reduction, save_solution, save_unknowns,
+    Stop, StopRule, Store, curve_table, reduction, save_solution, save_unknowns,
 };
 use crate::solver::{EdgeShare, Kernel, Method, SolverError, Subiterations, Traffic};
 use clap::Args;
@@ -40,6 +40,8 @@ Examples:
       block Jacobi on a sparse matrix: 8 inner sweeps in blocks of 256 rows
   tilescope solve --shape 256x256x256 --method wavefront --memory 64MB --max-cycles 5
       Jacobi's iteration in a window of 64 MB that flows over the grid; its traffic is in the summary
+  tilescope solve --shape 4096x4096x4096 --method wavefront --memory 16GB --store arrays --save-field u.npy
+      a grid that is larger than memory: its arrays lie in the folder arrays
   tilescope solve --problem heat-plate --boundary left=1,top=0.5 --stop update --tol 1e-5
       a plate with two warm sides, until the largest update of a cycle is at most 1e-5
   tilescope solve --problem heat-plate --hot-box left=0.3,right=0.5,value=100 --wave 16 --warp 32
@@ -67,6 +69,10 @@ pub struct Solve {
     /// Save the norms of every cycle as CSV; of runs of more than 262,144 cycles those of every second, fourth, …
     #[arg(long, value_name = "C.csv", help_heading = "Output")]
     save_curve: Option<PathBuf>,
+    /// Folder for the arrays of --method pyramid or wavefront, where memory is too small for them. After Ctrl-C or a failure
+    /// the same command goes on after the last complete pass. No other program may change the files meanwhile
+    #[arg(long, value_name = "DIR", help_heading = "Method")]
+    store: Option<PathBuf>,
     /// After Ctrl-C, save the results of the last whole cycle and print their summary
     #[arg(long, help_heading = "Output")]
     save_on_interrupt: bool,
@@ -82,8 +88,9 @@ const OF_ERROR_LEFT: usize = 5;
 impl Solve {
     /// Solves, saves and prints the summary.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let spec = self.run.spec()?;
+        let mut spec = self.run.spec()?;
         self.run.check_tiles(&spec)?;
+        spec.store = self.store.clone().or(spec.store);
         let matrix = ("--save-matrix", &self.save_matrix, &["mtx"]);
         let field = ("--save-field", &self.save_field, &["npy"]);
         let curve = ("--save-curve", &self.save_curve, &["csv"]);
@@ -98,7 +105,7 @@ impl Solve {
         let interrupt =
             Interrupt::install(format!("interrupted before the first cycle{}", self.unsaved()))?;
         let begin = Instant::now();
-        let plan = Arc::new(planner().plan(&spec)?);
+        let plan = Arc::new(planner().plan_to_fit(&spec)?);
         let mut setup_seconds = begin.elapsed().as_secs_f64();
         if let Some(note) = self.run.lacks_tolerance(&spec) {
             print_note(&note);
@@ -109,7 +116,10 @@ impl Solve {
             print_note(&as_note(&warning));
         }
         print_gpu_notes(&plan);
-        let mut need = MemoryNeed::of(&plan, &[FieldKind::Residual]);
+        let mut need = match &plan.spec.store {
+            Some(_) => MemoryNeed::in_store(&plan),
+            None => MemoryNeed::of(&plan, &[FieldKind::Residual]),
+        };
         if self.save_matrix.is_some() {
             need.add("the matrix to save", plan.problem.matrix_bytes());
         }
@@ -119,7 +129,7 @@ impl Solve {
         }
         need.check(plan.precision)?;
         let begin = Instant::now();
-        let mut run = Run::new(&plan)?;
+        let mut run = set_up(&plan, interrupt)?;
         setup_seconds += begin.elapsed().as_secs_f64();
         run.find_all_norms(self.save_curve.is_some());
         match self.save_on_interrupt {
@@ -174,9 +184,13 @@ impl Solve {
         files.into_iter().flatten().cloned().collect()
     }
 
-    /// What there was when Ctrl-C ended the run.
+    /// What there was when Ctrl-C ended the run, and what there still is.
     fn interrupted(&self, run: &Run) -> String {
-        how_far(run) + self.unsaved()
+        let text = how_far(run);
+        if let Some(store) = &run.plan().spec.store {
+            return text + &format!("; the same command goes on from {}", store.display());
+        }
+        text + self.unsaved()
     }
 
     /// The end of the sentence where Ctrl-C ends the process before there is a file that was asked for.
@@ -242,6 +256,26 @@ fn how_far(run: &Run) -> String {
         text += &format!(", at ‖r‖₂ / ‖r₀‖₂ = {reduction}");
     }
     text
+}
+
+/// Sets up a run: in its store if it has one, where it goes on after the passes that were made.
+fn set_up(plan: &Arc<Plan>, interrupt: Interrupt) -> anyhow::Result<Run> {
+    let Some(path) = &plan.spec.store else { return Ok(Run::new(plan)?) };
+    let goes_on = format!(
+        "interrupted before the next pass; the same command goes on from {}",
+        path.display()
+    );
+    interrupt.ends_with(goes_on);
+    let store = Store::open(path, plan)?;
+    if let Some(passes) = store.passes() {
+        print_note(&format!("Continues from {} after {}", path.display(), passes_made(passes)));
+    }
+    Ok(Run::in_store(plan, store)?)
+}
+
+/// A number of passes, as part of a sentence.
+fn passes_made(passes: u64) -> String {
+    if passes == 1 { "1 pass".to_owned() } else { format!("{} passes", grouped(passes)) }
 }
 
 /// A planner that shows how far it has read a matrix.

@@ -4,7 +4,7 @@ use super::error::FileError;
 use super::unfinished::{Unfinished, complete};
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -205,6 +205,26 @@ pub fn create_folder(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(|cause| FileError::Write { path: path.to_owned(), cause })
 }
 
+/// Waits until the names of the files in a folder are on the disk: after a power failure a file that was replaced before is
+/// the new one.
+///
+/// # Errors
+/// [`FileError::Write`] if the system reports an error.
+#[cfg(unix)]
+pub fn sync_folder(path: &Path) -> Result<(), FileError> {
+    let synced = File::open(path).and_then(|folder| folder.sync_all());
+    synced.map_err(|cause| FileError::Write { path: path.to_owned(), cause })
+}
+
+/// The same where the system does not let a program wait for that.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn sync_folder(_: &Path) -> Result<(), FileError> {
+    Ok(())
+}
+
 /// Renames a file; another of the new name is replaced.
 ///
 /// # Errors
@@ -288,9 +308,50 @@ pub fn open_to_append(path: &Path) -> io::Result<File> {
     File::options().create(true).append(true).read(true).open(path)
 }
 
+/// Bytes that this user may still write to the disk of a folder; `None` where the system does not say.
+#[cfg(unix)]
+pub fn free_space(folder: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// Bytes that this user may still write to the disk of a folder; `None` where the system does not say.
+#[cfg(not(unix))]
+pub fn free_space(_: &Path) -> Option<u64> {
+    None
+}
+
+/// Makes an empty file this long, of zeros that have their place on the disk: writing over them later needs no more room.
+///
+/// # Errors
+/// That of the system, such as a full disk.
+pub fn allocate(file: &mut File, bytes: u64) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{FallocateFlags, fallocate};
+        use rustix::io::Errno;
+        match fallocate(&*file, FallocateFlags::empty(), 0, bytes) {
+            // Not every file system can.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+            allocated => return allocated.map_err(io::Error::from),
+        }
+    }
+    io::copy(&mut io::repeat(0).take(bytes), file)?;
+    file.sync_data()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn allocated_files_are_as_long_as_they_are_to_be() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(free_space(folder.path()).is_none_or(|bytes| bytes > 0));
+        let mut file = File::create(folder.path().join("zeros")).unwrap();
+        allocate(&mut file, 70_001).unwrap();
+        assert_eq!(fs::read(folder.path().join("zeros")).unwrap(), [0; 70_001]);
+    }
 
     fn files(folder: &Path) -> usize {
         fs::read_dir(folder).unwrap().count()

@@ -3,6 +3,9 @@
 #[cfg(not(target_arch = "wasm32"))]
 mod disk;
 mod error;
+mod lock;
+#[cfg(not(target_arch = "wasm32"))]
+mod locked;
 #[cfg(target_arch = "wasm32")]
 mod page;
 mod unfinished;
@@ -10,6 +13,9 @@ mod unfinished;
 #[cfg(not(target_arch = "wasm32"))]
 pub use disk::*;
 pub use error::{FileError, reason};
+pub use lock::lock;
+#[cfg(not(target_arch = "wasm32"))]
+pub use locked::{Locked, LockedError};
 #[cfg(target_arch = "wasm32")]
 pub use page::*;
 pub use unfinished::{Unfinished, complete, end_writing};

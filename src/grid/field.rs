@@ -1,7 +1,15 @@
 //! One array of the grid: interior values and the boundary around them.
 
+use super::values::Values;
 use super::{Real, Shape};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::files::Locked;
+#[cfg(not(target_arch = "wasm32"))]
+use std::fs::File;
+use std::io;
 use std::ops::Range;
+#[cfg(not(target_arch = "wasm32"))]
+use std::sync::Arc;
 
 /// Values of a grid, with its boundary of Dirichlet values.
 ///
@@ -9,27 +17,59 @@ use std::ops::Range;
 /// xy-plane has one more boundary row before its first row and one after its last; in 3D there is one more boundary
 /// plane before the first plane and one after the last. In 1D and 2D rows lie one after the other. In 3D values that
 /// nothing reads lie between them, and before the first row of a plane.
+///
+/// The values lie in memory, or in a file ([`Field::mapped`]); a clone always has them in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field<R> {
     shape: Shape,
-    values: Vec<R>,
+    values: Values<R>,
 }
 
 impl<R: Real> Field<R> {
     /// A field of one value everywhere, boundary included.
     pub fn filled(shape: Shape, value: R) -> Self {
-        Self { shape, values: vec![value; shape.stored()] }
+        Self { shape, values: Values::Owned(vec![value; shape.stored()]) }
     }
 
     /// A field whose interior is `value(i, row)` and whose boundary is zero.
-    pub fn from_fn(shape: Shape, mut value: impl FnMut(usize, usize) -> R) -> Self {
+    pub fn from_fn(shape: Shape, value: impl FnMut(usize, usize) -> R) -> Self {
         let mut field = Self::filled(shape, R::default());
-        for row in 0..shape.rows() {
-            for (i, slot) in field.interior_mut(row).iter_mut().enumerate() {
+        field.fill_interior(value);
+        field
+    }
+
+    /// Makes every interior value `value(i, row)`.
+    pub(crate) fn fill_interior(&mut self, mut value: impl FnMut(usize, usize) -> R) {
+        for row in 0..self.shape.rows() {
+            for (i, slot) in self.interior_mut(row).iter_mut().enumerate() {
                 *slot = value(i, row);
             }
         }
-        field
+    }
+
+    /// The field whose stored values are those of a file in a folder that is locked. What is written into it gets into the
+    /// file at some time, and at [`Field::sync`] at the latest.
+    ///
+    /// # Errors
+    /// If the file has another length, or the system does not map it.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn mapped(shape: Shape, file: &File, locked: &Arc<Locked>) -> io::Result<Self> {
+        let values = super::mapped::Mapped::new(file, shape.stored(), locked)?;
+        Ok(Self { shape, values: Values::Mapped(values) })
+    }
+
+    /// Whether the values lie in a file.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn is_mapped(&self) -> bool {
+        !matches!(self.values, Values::Owned(_))
+    }
+
+    /// Waits until the values of a file are on the disk; others have nothing to wait for.
+    ///
+    /// # Errors
+    /// That of the system.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.values.sync()
     }
 
     /// A field of all its stored values, boundary included.
@@ -38,7 +78,7 @@ impl<R: Real> Field<R> {
     /// If they are not as many as the shape has.
     pub(crate) fn from_stored(shape: Shape, values: Vec<R>) -> Self {
         assert_eq!(values.len(), shape.stored(), "as many values as are stored");
-        Self { shape, values }
+        Self { shape, values: Values::Owned(values) }
     }
 
     /// The shape it was made for.

@@ -5,11 +5,14 @@
 mod byte_count;
 mod field;
 mod geometry;
+#[cfg(not(target_arch = "wasm32"))]
+mod mapped;
 pub mod memory;
 mod real;
 mod shape;
 mod shares;
 mod tiling;
+mod values;
 mod vector;
 
 pub use byte_count::{ByteCount, ByteCountError};

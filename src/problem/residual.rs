@@ -9,7 +9,7 @@ use crate::grid::{Field, Shape};
 use rayon::prelude::*;
 
 /// For each row of `u`, Σr² and max|r| over its interior points. `u` is an iterate, or whole rows of a
-/// 1D or 2D one with what lies around them; its first row is row `first` of the problem.
+/// 1D or 2D one or whole planes of a 3D one with what lies around them; its first row is row `first` of the problem.
 ///
 /// Runs on the threads of rayon; the result does not depend on their number.
 ///

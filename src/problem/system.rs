@@ -182,12 +182,22 @@ impl<R: Real> RowArrays<R> {
 impl<R: Real> System<R> {
     /// Divides every row of a stencil, that of the problem, by its diagonal, once.
     pub fn new(problem: &Problem, stencil: &Stencil) -> Self {
-        let Problem { shape, rhs, .. } = problem;
-        let d = stencil.d;
-        let weights = stencil.weights(shape.dim());
-        let g = Field::from_fn(*shape, |i, row| R::from_f64(rhs.at(shape.nx(), i, row) / d));
+        let mut g = Field::filled(problem.shape, R::default());
+        Self::fill(&mut g, problem, stencil);
+        Self::with(g, stencil)
+    }
+
+    /// Fills the interior of an array with g.
+    pub(crate) fn fill(g: &mut Field<R>, problem: &Problem, stencil: &Stencil) {
+        let (nx, d) = (problem.shape.nx(), stencil.d);
+        g.fill_interior(|i, row| R::from_f64(problem.rhs.at(nx, i, row) / d));
+    }
+
+    /// The same with a g that was [filled](System::fill).
+    pub(crate) fn with(g: Field<R>, stencil: &Stencil) -> Self {
+        let weights = stencil.weights(g.shape().dim());
         let has_exact_products = has_exact_products(&weights, &g);
-        Self { weights, diagonal: d, has_exact_products, g, rows: None }
+        Self { weights, diagonal: stencil.d, has_exact_products, g, rows: None }
     }
 
     /// Divides every row of a matrix whose rows differ, that of the problem, by its diagonal, once.
@@ -259,9 +269,15 @@ impl Problem {
     /// The initial guess u₀ inside the Dirichlet values of the boundary. Edges and corners of the
     /// boundary belong to no stencil and hold zero.
     pub fn initial_iterate<R: Real>(&self) -> Field<R> {
+        let mut field = Field::filled(self.shape, R::default());
+        self.fill_initial(&mut field);
+        field
+    }
+
+    /// The same in an array of zeros.
+    pub(crate) fn fill_initial<R: Real>(&self, field: &mut Field<R>) {
         let shape = self.shape;
-        let guess = |i, row| R::from_f64(self.initial_guess.at(shape.nx(), i, row));
-        let mut field = Field::from_fn(shape, guess);
+        field.fill_interior(|i, row| R::from_f64(self.initial_guess.at(shape.nx(), i, row)));
         let sides = self.boundary.sides().map(|side| side.map(R::from_f64));
         let (nx, stride, plane) = (shape.nx(), shape.stride(), shape.plane_stride());
         let [first_row, last_row] = [0, shape.rows() - 1].map(|row| shape.row_start(row) + 1);
@@ -284,7 +300,6 @@ impl Problem {
                 values[last_row - j * stride + plane..][..nx].fill(sides[2][1]);
             }
         }
-        field
     }
 }
 

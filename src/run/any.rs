@@ -154,6 +154,6 @@ prop_compose! {
         if method.is_for_cpu() {
             method.devices = MethodSpec::default().devices;
         }
-        RunSpec { version: VERSION, problem, method, stop: StopSpec { rule, tolerance, max_cycles } }
+        RunSpec { version: VERSION, store: None, problem, method, stop: StopSpec { rule, tolerance, max_cycles } }
     }
 }

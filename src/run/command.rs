@@ -11,7 +11,12 @@ use std::fmt::Write as _;
 /// The command line that makes this run, for a POSIX shell: the most common settings are
 /// always named, the others where they differ from the defaults and change something.
 pub fn command_line(spec: &RunSpec) -> String {
-    line_of("tilescope solve", spec, &Lists::of(&spec.method, !spec.method.name.is_jacobi()))
+    let is_tiled = !spec.method.name.is_jacobi();
+    let mut line = CommandLine(line_of("tilescope solve", spec, &Lists::of(&spec.method, is_tiled)));
+    if let Some(store) = &spec.store {
+        line.option("store", &store.to_string_lossy());
+    }
+    line.0
 }
 
 /// The beginning of the command line that draws this run: figures show tiles of any method.

@@ -7,7 +7,9 @@ mod archive;
 mod auto_gpu;
 mod command;
 mod export;
+mod fit_to_gpu;
 pub mod flagg;
+mod gpu_fit;
 mod history;
 pub(crate) mod host;
 mod initial_guess;
@@ -35,6 +37,7 @@ pub use export::{
     frequencies_table, inside_table, map_table, mean_tile_table, probes_table, profile_table,
     row_map_table, save_field, save_run, save_shown, save_solution, save_unknowns,
 };
+pub use gpu_fit::GpuFit;
 pub use history::{
     CostAt, CycleValue, History, Largest, Record, Reductions, SpeedupAt, reduction, speedup_curve,
 };
@@ -55,7 +58,9 @@ pub use record::{
 };
 pub use rewind::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
 pub use runner::fingerprint::fingerprint;
-pub use runner::{Divergence, Outcome, Run};
+pub use runner::{Divergence, Outcome, Run, Store};
+#[cfg(not(target_arch = "wasm32"))]
+pub use runner::{StoreError, StoredRunError};
 pub use spec::{
     BLOCK_SIZES, Backend, MEMORY, MEMORY_ON_GPU, MOST_SWEEPS, MethodName, MethodSpec, ProblemKind,
     ProblemSpec, RunSpec, SpecError, StopRule, StopSpec, TOLERANCE, VERSION, all_gpus,

@@ -1,6 +1,7 @@
 //! Makes a plan of a run's description: the one place where a description is checked.
 
 use super::auto_gpu::AutoGpus;
+use super::gpu_fit::GpuFit;
 use super::host::Turn;
 use super::initial_guess::InitialGuess;
 use super::matrix::{Matrices, OnRead, Ordered, PlanTimes};
@@ -59,6 +60,8 @@ pub struct Plan {
     pub place: Place,
     /// Why a run with [`Backend::Auto`] is on the CPU, if a GPU was tried.
     pub without_gpu: Option<SolverError>,
+    /// Why the planes of a run with [`Backend::Auto`] visit the GPU, if that was not chosen.
+    pub gpu_fit: Option<GpuFit>,
     /// When to stop.
     pub stop: Stop,
 }
@@ -163,7 +166,7 @@ pub struct Planner {
     matrices: Matrices,
     /// The GPUs of earlier plans, so that those of later ones share what is loaded there.
     devices: Vec<Device>,
-    auto: AutoGpus,
+    pub(super) auto: AutoGpus,
 }
 
 impl Planner {
@@ -195,6 +198,7 @@ impl Planner {
         }
         let shape = shape(&spec.problem)?;
         check_stop(&spec.stop)?;
+        check_store(spec)?;
         check_damping(&spec.method)?;
         check_schedule(&spec.method)?;
         check_block_size(&spec.method)?;
@@ -203,7 +207,7 @@ impl Planner {
         check_per_point(spec)?;
         check_place(spec)?;
         let known = self.last.as_ref().filter(|(known, ..)| *known == spec.problem);
-        if known.is_none() {
+        if known.is_none() && spec.store.is_none() {
             // Before the tiles, of which an absurd shape has as many. The solver checks the memory that it
             // needs itself.
             memory::check(&shape, FEWEST_ARRAYS, spec.method.precision)?;
@@ -239,6 +243,7 @@ impl Planner {
             precision: spec.method.precision,
             place,
             without_gpu,
+            gpu_fit: None,
             stop: spec.stop,
         })
     }
@@ -266,6 +271,7 @@ impl Planner {
             let allowed = "a matrix has no planes; it may be classic or hierarchical";
             return Err(value("method", method_spec.name.name(), allowed));
         }
+        check_store(spec)?;
         check_streaming(method_spec)?;
         check_devices(spec)?;
         if spec.problem.batch != 1
@@ -311,6 +317,7 @@ impl Planner {
             precision: method_spec.precision,
             place,
             without_gpu,
+            gpu_fit: None,
             stop: spec.stop,
         })
     }
@@ -390,7 +397,7 @@ impl Planner {
     }
 
     /// The GPU with this ordinal: that of earlier plans, if they had it.
-    fn device(&mut self, ordinal: u32) -> Device {
+    pub(super) fn device(&mut self, ordinal: u32) -> Device {
         if let Some(device) = self.devices.iter().find(|device| device.ordinal() == ordinal) {
             return device.clone();
         }
@@ -830,6 +837,27 @@ fn check_streaming(spec: &MethodSpec) -> Result<(), PlanError> {
     }
     if let Some(memory) = spec.memory {
         return Err(value("memory", given(memory.to_string()), allowed));
+    }
+    Ok(())
+}
+
+/// Refuses a store where no planes stream from it.
+fn check_store(run: &RunSpec) -> Result<(), PlanError> {
+    let Some(store) = &run.store else { return Ok(()) };
+    let refuse = |given: String, allowed: &str| Err(value("store", given, allowed));
+    if !run.method.name.is_streaming() {
+        let given = format!("{} with method {}", store.display(), run.method.name.name());
+        return refuse(given, "it applies only to methods pyramid and wavefront");
+    }
+    if cfg!(target_arch = "wasm32") {
+        return refuse(store.display().to_string(), "a page in a browser has no disk for it");
+    }
+    // It could not be written into a run's description.
+    if store.to_str().is_none_or(str::is_empty) {
+        return refuse(
+            store.display().to_string(),
+            "it must be the name of a folder, as text (UTF-8)",
+        );
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// The newest version of the description, and of those that this program reads. It writes the
 /// oldest that holds what was chosen, so that older programs read what they understand.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 /// The version that had one back end, and no kernels to choose from.
 const CPU_ALONE: u32 = 1;
@@ -44,6 +44,9 @@ const PER_POINT: u32 = 6;
 /// The version that had those, but neither coordinates of the rows of a matrix nor the checksum of its file.
 const DEVICES: u32 = 7;
 
+/// The version that had these, but no store.
+const PLACES: u32 = 8;
+
 /// Everything that makes a run: the problem, the method, and when to stop.
 ///
 /// It may be invalid: only a [`Planner`](super::Planner), which makes a [`Plan`](super::Plan) of it, checks
@@ -53,6 +56,10 @@ const DEVICES: u32 = 7;
 pub struct RunSpec {
     /// The version of this description: [`VERSION`], whichever it was read from.
     pub version: u32,
+    /// The folder in which the arrays of a method that streams lie, where they are too large for memory; `solve` alone uses
+    /// it. No result depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<PathBuf>,
     /// The system to solve.
     #[serde(default)]
     pub problem: ProblemSpec,
@@ -345,6 +352,7 @@ impl Default for RunSpec {
     fn default() -> Self {
         Self {
             version: VERSION,
+            store: None,
             problem: ProblemSpec::default(),
             method: MethodSpec::default(),
             stop: StopSpec::default(),
@@ -864,7 +872,8 @@ impl RunSpec {
         // Where halos are frozen, the devices make the iterates.
         let have_same_devices = !self.method.has_frozen_devices()
             || self.method.device_count() == other.method.device_count();
-        have_same_devices && Self { method, ..self.clone() } == *other
+        let store = other.store.clone();
+        have_same_devices && Self { method, store, ..self.clone() } == *other
     }
 
     /// A file that the run reads and whose name is not text (UTF-8), so that no description can have it.
@@ -897,8 +906,10 @@ impl RunSpec {
         let is_per_point = self.problem.kind == ProblemKind::Diffusion;
         let is_placed =
             |matrix: &MatrixSpec| matrix.coordinates.is_some() || matrix.checksum.is_some();
-        let version = if matrix.as_ref().is_some_and(is_placed) {
+        let version = if self.store.is_some() {
             VERSION
+        } else if matrix.as_ref().is_some_and(is_placed) {
+            PLACES
         } else if self.method.device_count().is_some()
             || self.method.exchange_every.is_some()
             || self.method.link.is_some()
@@ -956,6 +967,11 @@ impl RunSpec {
         Ok(Self::from_toml(&text, &path.display().to_string())?.found_beside(path))
     }
 
+    /// The files and the folder that it names.
+    fn files(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        self.problem.files().chain(&mut self.store)
+    }
+
     /// The same run, to be written into `file`: a right-hand side from below that file's folder is
     /// named from there, so that the two can move together; any other by its whole path.
     #[must_use]
@@ -963,7 +979,7 @@ impl RunSpec {
         let mut spec = self.clone();
         spec.problem.matrix = spec.problem.matrix.map(MatrixSpec::summed);
         let folder = file.parent().and_then(|folder| std::path::absolute(folder).ok());
-        for named in spec.problem.files() {
+        for named in spec.files() {
             if let (Some(folder), Ok(path)) = (&folder, std::path::absolute(&*named)) {
                 *named = path.strip_prefix(folder).map(Path::to_owned).unwrap_or(path);
             }
@@ -975,7 +991,7 @@ impl RunSpec {
     #[must_use]
     pub fn found_beside(mut self, file: &Path) -> Self {
         if let Some(folder) = file.parent() {
-            for named in self.problem.files() {
+            for named in self.files() {
                 *named = folder.join(&*named);
             }
         }
@@ -1110,6 +1126,18 @@ mod tests {
             assert_eq!(spec.stop.rule, StopRule::Change);
             assert!(spec.to_toml().contains("rule = \"change\""));
         }
+    }
+
+    #[test]
+    fn a_store_has_the_newest_version_and_is_found_beside_the_file() {
+        let spec = RunSpec { store: Some(PathBuf::from("store")), ..RunSpec::default() };
+        let text = spec.to_toml();
+        assert!(text.starts_with("version = 9\nstore = \"store\"\n"), "{text}");
+        let read = RunSpec::from_toml(&text, "it").unwrap();
+        assert_eq!(read, spec);
+        assert!(read.is_same_run(&RunSpec::default()));
+        let found = read.found_beside(Path::new("runs/a.toml"));
+        assert_eq!(found.store, Some(PathBuf::from("runs/store")));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{Kernel, Unavailable};
 use crate::grid::memory::{NoRoom, OutOfMemory, human};
+use std::path::PathBuf;
 
 /// Why a solver cannot be set up, or cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,6 +49,20 @@ pub enum SolverError {
         "the default budget is that of a CPU's cache; choose a memory for the GPU, such as 8GB, or backend cuda"
     )]
     CacheBudget,
+    /// An iterate in a file did not get to the disk.
+    #[error("the iterate cannot be written to its file: {0}")]
+    NotOnDisk(String),
+    /// How far the run has come could not be written beside the files.
+    #[error("{0}")]
+    Checkpoint(String),
+    /// The files of its arrays cannot be mapped into memory.
+    #[error("the arrays in {} cannot be used: {what}", .folder.display())]
+    Files {
+        /// Their folder.
+        folder: PathBuf,
+        /// What is wrong, as part of a sentence.
+        what: String,
+    },
     /// A solver of grids was given a sparse matrix, or vice versa.
     #[error("this solver does not take {0}")]
     Operator(&'static str),

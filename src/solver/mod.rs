@@ -4,6 +4,8 @@
 //! describes itself ([`Describe`]). It knows nothing of threads that wait for it, nor of colours.
 
 mod acceleration;
+#[cfg(not(target_arch = "wasm32"))]
+mod array_files;
 mod bank_conflicts;
 pub mod cpu;
 pub mod cuda;
@@ -31,6 +33,8 @@ mod subiterations;
 mod unavailable;
 
 pub use acceleration::{AcceleratedJacobi, Acceleration, AccelerationError};
+#[cfg(not(target_arch = "wasm32"))]
+pub use array_files::ArrayFiles;
 pub use bank_conflicts::BankConflicts;
 pub use cpu::ARRAYS as SOLVER_ARRAYS;
 pub use cpu::{
@@ -46,6 +50,8 @@ pub use method::Method;
 pub use method_name::MethodName;
 pub use norms::{CycleNorms, NormRequest, Norms, ResidualNorms};
 pub use pass::{Pass, Step};
+#[cfg(not(target_arch = "wasm32"))]
+pub use place::set_up_in;
 pub use place::{Place, set_up};
 pub use pyramid_model::PyramidModel;
 pub use roles::{Advance, Batch, Describe, Observe, SetUpTimes, Solver};

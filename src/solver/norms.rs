@@ -1,5 +1,7 @@
 //! Norms of iterates and of cycles, and which of them are to be found.
 
+use serde::{Deserialize, Serialize};
+
 /// A set of norms: those that are requested of a cycle or of an iterate, or those that a solver finds at
 /// no cost ([`Describe::free_norms`](super::Describe::free_norms)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,7 +17,7 @@ pub struct NormRequest {
 }
 
 /// Two norms of a residual r = b − A u, over all interior points of all systems of a batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResidualNorms {
     /// ‖r‖₂, not divided by the number of points.
     pub l2: f64,

@@ -93,6 +93,14 @@ pub trait Advance {
     /// [`SolverError`] if the GPU fails.
     fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError>;
 
+    /// Waits until the present iterate is on the disk, where it lies in a file.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the system reports an error.
+    fn sync(&self) -> Result<(), SolverError> {
+        Ok(())
+    }
+
     /// Takes the exact solution of the discrete system, so that errors can be found.
     ///
     /// # Errors
@@ -152,6 +160,12 @@ pub trait Observe {
         columns: Range<usize>,
         rows: Range<usize>,
     ) -> Result<Field<f64>, SolverError>;
+
+    /// A copy of some planes of the present iterate of a 3D grid, and the one on either side; `None` where it takes as long
+    /// as [`Observe::solution`].
+    fn solution_planes(&self, _planes: Range<usize>) -> Option<Field<f64>> {
+        None
+    }
 
     /// A copy of one interior row of the present iterate, without its boundary values: `nx` values.
     ///

@@ -35,6 +35,8 @@ enum Failure {
     OldCompiler,
     /// Its memory is taken.
     Full,
+    /// It does not fail, and has little memory.
+    Small,
     /// A kernel is not done in time.
     Slow,
     /// It is lost while it is working.
@@ -53,6 +55,7 @@ static FAILURE: LazyLock<Failure> =
         "old-driver" => Failure::OldDriver,
         "old-compiler" => Failure::OldCompiler,
         "full" => Failure::Full,
+        "small" => Failure::Small,
         "slow" => Failure::Slow,
         "lost" => Failure::Lost,
         "once" => Failure::Once,
@@ -272,7 +275,11 @@ pub extern "C" fn cuModuleLoadData(to: *mut usize, _image: *const c_void) -> Ans
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> Answer {
-    let room = if *FAILURE == Failure::Full { 1_000_000 } else { 15_000_000_000 };
+    let room = match *FAILURE {
+        Failure::Full => 1_000_000,
+        Failure::Small => 40_000_000,
+        _ => 15_000_000_000,
+    };
     unsafe { (*free, *total) = (room, 16_000_000_000) };
     gpu()
 }

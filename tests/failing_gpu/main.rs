@@ -109,6 +109,18 @@ fn planes_that_cannot_visit_a_gpu_are_reported_in_one_sentence() {
         assert!(said.starts_with("tilescope: ") && said.contains(sentence), "{failure}: {said}");
         assert_eq!(said.lines().count(), 1, "{failure}: {said}");
     }
+    // Files that are mapped are not pinned.
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let large = "--shape 260x260x70 --method wavefront --height 18 --memory 40MB";
+    let solve = format!(
+        "solve {large} --tol none --max-cycles 2 --backend cuda --store {}",
+        store.display()
+    );
+    let output = tilescope("unpinned", &solve);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && said.is_empty(), "{said}");
+    assert!(store.join("iterate-even").exists());
     // Without a choice of the back end it runs on the CPU.
     let output = tilescope("full", &format!("solve {small} --tol none --max-cycles 2 --json"));
     let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -136,12 +148,6 @@ fn auto_is_the_cpu_where_no_gpu_takes_the_run() {
         assert_eq!(summary["backend"], "cpu", "{failure}");
         assert_eq!(summary["cycles"], 500, "{failure}");
     }
-    // A budget that nobody chose is that of a CPU's cache.
-    let streams = "solve --shape 64x64 --method wavefront --tol none --max-cycles 1";
-    let output = tilescope("slow-f64", streams);
-    let said = String::from_utf8(output.stderr).unwrap();
-    let note = "the run uses the CPU: the default budget is that of a CPU's cache";
-    assert!(output.status.success() && said.contains(note), "{said}");
     // Tiles and blocks that no kernel accepts run on the CPU.
     for (system, note) in [
         ("--shape 40x40x40 --tile 36", "does not accept tile 36x36x36"),
@@ -158,6 +164,47 @@ fn auto_is_the_cpu_where_no_gpu_takes_the_run() {
         let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(summary["backend"], "cpu", "{system}");
     }
+}
+
+/// What does not fit into its memory, or streams through a budget that nobody chose, visits the GPU plane by plane.
+#[test]
+fn auto_lets_planes_visit_the_gpu() {
+    let classic = "--shape 2000x1500 --method classic --tol none --max-cycles 200";
+    let streams = "--shape 64x64 --method pyramid --tol none --max-cycles 1";
+    for (failure, run, expected, note) in [
+        (
+            "small",
+            classic,
+            ("cuda", "wavefront"),
+            "method classic needs 72.2 MB and Test GPU has 40.0 MB of memory free, so method wavefront makes the same sweeps, 100 in a cycle, with a budget of 31250kB",
+        ),
+        ("slow-f64", classic, ("cuda", "classic"), ""),
+        ("full", classic, ("cpu", "classic"), "the run uses the CPU: Test GPU has 1.00 MB"),
+        ("no-GPU", classic, ("cpu", "classic"), ""),
+        (
+            "slow-f64",
+            streams,
+            ("cuda", "pyramid"),
+            "the planes visit Test GPU, with cycles of 49 sweeps and a budget of 8GB",
+        ),
+        ("no-GPU", streams, ("cpu", "pyramid"), ""),
+    ] {
+        let output = tilescope(failure, &format!("solve {run} --json"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && said.contains(note), "{failure}: {said}");
+        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(summary["backend"], expected.0, "{failure}");
+        assert_eq!(summary["method"], expected.1, "{failure}");
+    }
+    // The options that it leads to make the same run.
+    let (options, cycles) = ("--method wavefront --height 100 --memory 31250kB", 2);
+    let named = classic.replace("--method classic", options).replace("200", &cycles.to_string());
+    let solve = |run: &str| tilescope("small", &format!("solve {run} --backend cuda --json"));
+    let summary: serde_json::Value = serde_json::from_slice(&solve(&named).stdout).unwrap();
+    assert_eq!(summary["streaming"]["height"], 100);
+    // The back end that was chosen is not another.
+    let said = String::from_utf8(solve(classic).stderr).unwrap();
+    assert!(said.contains("Test GPU has 40.0 MB of memory free, and this run needs"), "{said}");
 }
 
 /// It is said once, and only of f64.

@@ -330,9 +330,9 @@ impl Session {
         }
     }
 
-    /// Starts another run.
+    /// Starts another run. Its arrays are in memory here, also where `solve` has a store for them.
     pub fn begin(&mut self, spec: RunSpec) {
-        self.spec = Arc::new(spec);
+        self.spec = Arc::new(RunSpec { store: None, ..spec });
         self.last_epoch += 1;
         self.epoch = self.last_epoch;
         self.catch_up = None;

@@ -82,6 +82,17 @@ impl MemoryNeed {
         need
     }
 
+    /// Of a run whose arrays lie in a store: what it works in beside them, on the CPU. A window onto a GPU is in the GPU's
+    /// memory.
+    pub fn in_store(plan: &Plan) -> Self {
+        let mut need = Self::default();
+        if let Place::Cpu { threads, .. } = plan.place {
+            let bytes = working_bytes(&plan.problem, &plan.method, plan.precision, threads);
+            need.add(working_name(&plan.method, false), bytes);
+        }
+        need
+    }
+
     /// Of a run that is made for a snapshot, with all that is made beside it.
     pub fn of_snapshot(plan: &Plan, request: &SnapshotRequest) -> Self {
         let (problem, method) = (&plan.problem, &plan.method);
@@ -214,6 +225,21 @@ mod tests {
         assert!(said(&need).ends_with("use a smaller shape, or precision f32"));
         need.add(MemoryNeed::FIGURE, 1 << 30);
         assert!(said(&need).ends_with(": use a smaller size of the figure"));
+    }
+
+    /// Arrays that lie in files are no memory.
+    #[test]
+    fn in_a_store_only_the_window_counts() {
+        let mut spec = RunSpec::default();
+        spec.problem.shape = vec![998, 498];
+        spec.method.backend = Backend::Cpu;
+        spec.method.set_name(MethodName::Wavefront);
+        spec.method.memory = Some(crate::grid::ByteCount::new(2_000_000));
+        let plan = Planner::default().plan(&spec).unwrap();
+        let need = MemoryNeed::in_store(&plan).bytes();
+        assert!((1_000_000..=2_000_000).contains(&need), "{need}");
+        let whole = MemoryNeed::of(&plan, &[FieldKind::Residual]).bytes();
+        assert_eq!(whole, need + 3 * 1000 * 500 * 8);
     }
 
     #[test]

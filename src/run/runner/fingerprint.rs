@@ -1,11 +1,8 @@
 //! A number that stands for every bit of a run, so that machines can be compared.
 
 use super::Run;
+use crate::number::fnv;
 use crate::solver::SolverError;
-
-/// The offset and the prime of FNV-1a with 64 bits (RFC 9923).
-const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-const PRIME: u64 = 0x0000_0100_0000_01b3;
 
 /// A number that stands for every bit of the iterate of a run, and of the norms of its residual at every cycle that is
 /// recorded.
@@ -16,8 +13,7 @@ pub fn fingerprint(run: &Run) -> Result<u64, SolverError> {
     let iterate = run.solver().solution()?.to_interior();
     let residuals = run.history().records().filter_map(|record| record.residual);
     let norms = residuals.flat_map(|residual| [Some(residual.l2), residual.max]).flatten();
-    let bytes = iterate.into_iter().chain(norms).flat_map(|value| value.to_bits().to_le_bytes());
-    Ok(bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME)))
+    Ok(fnv(iterate.into_iter().chain(norms)))
 }
 
 #[cfg(test)]

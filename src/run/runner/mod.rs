@@ -6,6 +6,12 @@ mod circling;
 mod confirm;
 mod convergence_forecast;
 pub(in crate::run) mod fingerprint;
+mod growth;
+#[cfg(not(target_arch = "wasm32"))]
+mod in_store;
+mod proposals;
+mod store;
+mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -16,27 +22,29 @@ use crate::run::history::{History, Record};
 use crate::run::plan::{Plan, Stop};
 use crate::run::spec::StopRule;
 use crate::solver::{
-    self, CycleNorms, Devices, Kernel, Method, NextCycle, NormRequest, Solver, SolverError,
-    Subiterations,
+    self, CycleNorms, Devices, Kernel, Method, NextCycle, NormRequest, ResidualNorms, Solver,
+    SolverError, Subiterations,
 };
 use back::Back;
 use checkpoint::Checkpoint;
 use circling::Circling;
-use confirm::{Proposals, TrueResidual};
+use confirm::TrueResidual;
 use convergence_forecast::ConvergenceForecast;
+use growth::{GROWING_CYCLES, Growth};
+#[cfg(not(target_arch = "wasm32"))]
+pub use in_store::StoredRunError;
+use proposals::Proposals;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+pub use store::Store;
+#[cfg(not(target_arch = "wasm32"))]
+pub use store::StoreError;
+use store::Stored;
 
 /// Once the tolerance of the residual may be met within this number of cycles, every iterate's is measured
 /// at once, so that a run stops exactly at the first that meets it. Before, the residual of an
 /// iterate comes at no cost with the next cycle.
 const NEAR: u64 = 4;
-
-/// This many consecutive cycles of growth are steady growth …
-const GROWING_CYCLES: u32 = 50;
-
-/// … once the residual is this many times the smallest that it was.
-const GROWTH: f64 = 10.0;
 
 /// Why a run came to its end.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +91,16 @@ pub enum Divergence {
     },
 }
 
+/// The residual of the initial guess, of which a solver finds `own`.
+fn start_residual(
+    plan: &Plan,
+    solver: &dyn Solver,
+    own: ResidualNorms,
+) -> Result<ResidualNorms, SolverError> {
+    let is_end = own.l2 == 0.0 || plan.stop.max_cycles == 0;
+    if is_end { confirm::true_residual(&plan.problem, solver) } else { Ok(own) }
+}
+
 /// Where a run stops; without an outcome, that is found out there.
 struct RunEnd {
     cycle: u64,
@@ -108,6 +126,8 @@ pub struct Run {
     outcome: Option<Outcome>,
     exact: Option<Arc<Field<f64>>>,
     checkpoint: Checkpoint,
+    /// The folder in which its arrays lie, if they do.
+    stored: Option<Stored>,
     /// Whether the solver failed, so that its iterate is unknown.
     is_lost: bool,
     finds_all_norms: bool,
@@ -194,22 +214,31 @@ impl Run {
     ) -> Result<Self, SolverError> {
         let request = NormRequest { error: true, ..NormRequest::RESIDUAL };
         let norms = solver.norms(request)?;
-        let mut residual = norms.residual.unwrap_or_default();
-        if residual.l2 == 0.0 || plan.stop.max_cycles == 0 {
-            residual = confirm::true_residual(&plan.problem, &*solver)?;
+        let residual = start_residual(&plan, &*solver, norms.residual.unwrap_or_default())?;
+        let mut run = Self::before_start(plan, method, solver, residual);
+        if let Some(error) = norms.error {
+            run.history.set_error(0, error);
         }
-        let history = History::new(Record {
-            cycle: 0,
-            seconds: 0.0,
-            residual: Some(residual),
-            max_change: None,
-            error: norms.error,
-        });
+        run.update_forecast();
+        if let Some(end) = run.end_at(run.history.latest()) {
+            run.end_here(end.outcome)?;
+        }
+        Ok(run)
+    }
+
+    /// A run before its first cycle, with the residual of its initial guess.
+    fn before_start(
+        plan: Arc<Plan>,
+        method: Method,
+        solver: Box<dyn Solver>,
+        residual: ResidualNorms,
+    ) -> Self {
+        let history = History::new(Record { residual: Some(residual), ..Record::unknown(0, 0.0) });
         let goal = plan.stop.tolerance.map(|tolerance| match plan.stop.rule {
             StopRule::Residual => tolerance * residual.l2,
             StopRule::Change => tolerance,
         });
-        let mut run = Self {
+        Self {
             plan,
             method,
             solver,
@@ -224,18 +253,14 @@ impl Run {
             outcome: None,
             exact: None,
             checkpoint: Checkpoint::new(),
+            stored: None,
             is_lost: false,
             finds_all_norms: true,
             proposals: Proposals::new(),
             circling: Circling::new(),
             true_residual: None,
             stops_at_rest: true,
-        };
-        run.update_forecast();
-        if let Some(end) = run.end_at(run.history.latest()) {
-            run.end_here(end.outcome)?;
         }
-        Ok(run)
     }
 
     /// Makes at least one cycle and at most `most`, unless the run has come to its end, and
@@ -284,6 +309,9 @@ impl Run {
         if self.circling.is_due(self.cycle) && self.find_circling()? {
             return self.end_here(None);
         }
+        if self.stored.is_some() {
+            return self.make_stored();
+        }
         let batch = self.solver.cycles(self.batch().min(most), self.norm_request())?;
         let each = batch.seconds / batch.cycles as f64;
         let reached = self.cycle + batch.cycles;
@@ -330,7 +358,8 @@ impl Run {
         let before = *self.history.latest();
         if before.cycle == self.cycle {
             self.proposals.note(self.cycle, norms.residual_before.l2);
-            if self.is_proposed(&before) {
+            // In a store it was known at once.
+            if self.stored.is_none() && self.is_proposed(&before) {
                 // The iterate before was good enough already, which shows only now.
                 return Ok(Some(RunEnd { cycle: before.cycle, outcome: None }));
             }
@@ -345,10 +374,12 @@ impl Run {
             max_change: norms.max_change,
             error: norms.error,
         });
-        if self.cycle == reached && self.is_near() && self.proposals.is_due(self.cycle) {
+        let is_near = self.is_near() && self.proposals.is_due(self.cycle);
+        if self.cycle == reached && (is_near || self.stored.is_some()) {
             let begin = Instant::now();
-            let found = self.solver.norms(NormRequest::RESIDUAL)?;
-            self.history.set_residual(self.cycle, found.residual.unwrap_or_default());
+            let found = self.solver.norms(NormRequest::RESIDUAL)?.residual.unwrap_or_default();
+            self.history.set_residual(self.cycle, found);
+            self.note_stored(found);
             self.seconds += begin.elapsed().as_secs_f64();
         }
         self.update_forecast();
@@ -653,26 +684,5 @@ impl Run {
             return Some(Outcome::Diverged(Divergence::Growing { cycle, ratio, hint: hint() }));
         }
         (cycle >= self.plan.stop.max_cycles).then_some(Outcome::OutOfCycles)
-    }
-}
-
-/// The residual, watched for steady growth.
-#[derive(Clone, Copy, Debug)]
-struct Growth {
-    last: f64,
-    smallest: f64,
-    /// Consecutive cycles in which it grew.
-    cycles: u32,
-}
-
-impl Growth {
-    fn watch(&mut self, residual: f64) {
-        self.cycles = if residual > self.last { self.cycles + 1 } else { 0 };
-        self.last = residual;
-        self.smallest = self.smallest.min(residual);
-    }
-
-    fn is_steady(&self) -> bool {
-        self.cycles >= GROWING_CYCLES && self.last > GROWTH * self.smallest
     }
 }

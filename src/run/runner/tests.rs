@@ -32,6 +32,24 @@ fn run_of(spec: &RunSpec, sizes: Vec<u64>) -> Run {
     Run::at_start(plan, method, Box::new(Batches::new(solver, sizes))).unwrap()
 }
 
+/// A 3D iterate is copied some planes at a time, which changes no bit.
+#[test]
+fn the_true_residual_is_that_of_all_planes() {
+    let mut spec = RunSpec::default();
+    spec.problem.kind = ProblemKind::PointSources;
+    spec.problem.shape = vec![128, 120, 90];
+    spec.method.set_name(crate::run::MethodName::Classic);
+    spec.method.backend = crate::run::Backend::Cpu;
+    let plan = Arc::new(Planner::default().plan(&spec).unwrap());
+    let mut run = Run::new(&plan).unwrap();
+    run.advance(1).unwrap();
+    let found = confirm::true_residual(&plan.problem, run.solver()).unwrap();
+    let whole =
+        crate::problem::residual_of_rows(&plan.problem, 0, &run.solver().solution().unwrap());
+    let squares: f64 = whole.iter().fold(0.0, |sum, [squares, _]| sum + squares);
+    assert_eq!(found.l2.to_bits(), squares.sqrt().to_bits());
+}
+
 fn finished(spec: &RunSpec, sizes: Vec<u64>, most: u64) -> Run {
     let mut run = run_of(spec, sizes);
     while run.advance(most).unwrap().is_none() {}

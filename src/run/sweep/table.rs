@@ -4,8 +4,8 @@
 use super::outline::RowMismatch;
 use super::row::SweepRow;
 use super::row_check::check_fields;
-use crate::files::{FileError, is_named_pipe, open_to_append, reason, write_atomically};
-use std::fs::{File, TryLockError};
+use crate::files::{FileError, is_named_pipe, lock, open_to_append, reason, write_atomically};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -156,46 +156,13 @@ fn open(path: &Path) -> Result<(File, Vec<u8>), SweepTableError> {
         return Err(SweepTableError::Pipe { path: path.to_owned() });
     }
     let mut file = open_to_append(path).map_err(|cause| not_writable(path, cause))?;
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            let by = lock_holder(&file).map_or_else(
-                || "another process".to_owned(),
-                |process| format!("process {process}"),
-            );
-            return Err(SweepTableError::InUse { path: path.to_owned(), by });
-        }
-        // A file system without locks has none to respect.
-        Ok(()) | Err(TryLockError::Error(_)) => {}
-    }
+    lock(&file).map_err(|by| SweepTableError::InUse { path: path.to_owned(), by })?;
     let mut text = Vec::new();
     // A device or a pipe has no contents to read.
     if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
         file.read_to_end(&mut text).map_err(|cause| FileError::read(path, cause))?;
     }
     Ok((file, text))
-}
-
-/// The process that has locked a file, where the system lists it: Linux does (`/proc/locks`).
-#[cfg(target_os = "linux")]
-fn lock_holder(file: &File) -> Option<u32> {
-    use std::os::unix::fs::MetadataExt;
-    let inode = format!(":{}", file.metadata().ok()?.ino());
-    let listed = || -> Option<u32> {
-        let locks = std::fs::read_to_string("/proc/locks").ok()?;
-        // 1: FLOCK  ADVISORY  WRITE 4711 08:02:131072 0 EOF
-        let fields = locks.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-        let mut holders = fields.filter(|fields| {
-            fields.get(1) == Some(&"FLOCK") && fields.get(5).is_some_and(|it| it.ends_with(&inode))
-        });
-        holders.next()?.get(4)?.parse().ok()
-    };
-    // The list is read in parts: it may change between them, and lack a lock that is held.
-    (0..5).find_map(|_| listed())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn lock_holder(_: &File) -> Option<u32> {
-    None
 }
 
 fn write_error(path: &Path, cause: io::Error) -> FileError {

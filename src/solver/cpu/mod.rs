@@ -33,9 +33,12 @@ use super::{
     Method, NormRequest, Norms, Observe, Quantity, SetUpTimes, Solver, SolverError, Traffic,
 };
 use crate::clock::Instant;
+use crate::files::reason;
 use crate::grid::memory::{self, NoRoom};
 use crate::grid::{Field, Precision, Real, Shape, Tiling};
 use crate::problem::{Operator, Problem, System};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::solver::ArrayFiles;
 use crate::solver::Layout;
 use blocks::Blocks;
 use devices::OnDevices;
@@ -123,6 +126,26 @@ pub(super) fn solver(
         }
         Precision::F64 => {
             Box::new(CpuSolver::<f64>::with_layout(problem, method, layout, level, threads)?)
+        }
+    })
+}
+
+/// The same with arrays that lie in files.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) fn in_files(
+    files: &ArrayFiles,
+    problem: &Arc<Problem>,
+    method: &Method,
+    precision: Precision,
+    threads: usize,
+) -> Result<Box<dyn Solver>, SolverError> {
+    let level = Level::best();
+    Ok(match precision {
+        Precision::F32 => {
+            Box::new(CpuSolver::<f32>::in_files(files, problem, method, level, threads)?)
+        }
+        Precision::F64 => {
+            Box::new(CpuSolver::<f64>::in_files(files, problem, method, level, threads)?)
         }
     })
 }
@@ -313,6 +336,40 @@ impl<R: Real> CpuSolver<R> {
         Ok(solver)
     }
 
+    /// Sets up a solver whose arrays lie in files, at the iterate that is there, or if they are new, at the initial guess
+    /// u₀: then all of them are on the disk.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the files cannot be used, or what it works in beside them does not fit into memory.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn in_files(
+        files: &ArrayFiles,
+        problem: &Arc<Problem>,
+        method: &Method,
+        level: Level,
+        threads: usize,
+    ) -> Result<Self, SolverError> {
+        let Operator::Stencil(stencil) = &problem.operator else {
+            return Err(SolverError::Operator("rows that differ, with arrays in files"));
+        };
+        let team = Team::new(threads);
+        let beside = working_bytes(problem, method, R::PRECISION, threads);
+        memory::check_bytes("the slab or window", beside)?;
+        let [mut current, mut previous, mut g] = files.fields(&problem.shape)?;
+        if files.are_new {
+            problem.fill_initial(&mut current);
+            previous.as_mut_slice().copy_from_slice(current.as_slice());
+            System::fill(&mut g, problem, stencil);
+            for array in [&current, &previous, &g] {
+                array.sync().map_err(|cause| files.error(&cause))?;
+            }
+        }
+        let system = Divided::Grid(Arc::new(System::with(g, stencil)));
+        let (layout, level) = (Layout::default(), level.min(Level::best()));
+        let arrays = [current, previous];
+        Ok(Self::with_arrays(Arc::clone(problem), system, arrays, method, layout, level, team)?)
+    }
+
     fn at_start(
         problem: Arc<Problem>,
         system: Divided<R>,
@@ -322,11 +379,24 @@ impl<R: Real> CpuSolver<R> {
         team: Team,
     ) -> Result<Self, NoRoom> {
         let current = problem.initial_iterate();
+        let arrays = [current.clone(), current];
+        Self::with_arrays(problem, system, arrays, method, layout, level, team)
+    }
+
+    /// A solver at the first of two iterates.
+    fn with_arrays(
+        problem: Arc<Problem>,
+        system: Divided<R>,
+        [current, previous]: [Field<R>; 2],
+        method: &Method,
+        layout: Layout,
+        level: Level,
+        team: Team,
+    ) -> Result<Self, NoRoom> {
         let omega = method.omega();
         let begin = Instant::now();
         let method = Cycle::new(&problem, &system, method, layout)?;
         let set_up = SetUpTimes { reorganise: begin.elapsed().as_secs_f64(), upload: 0.0 };
-        let previous = current.clone();
         let exact = None;
         let mut solver = Self {
             problem,
@@ -502,6 +572,12 @@ impl<R: Real> CpuSolver<R> {
         (self.current.as_mut_slice(), self.previous.as_mut_slice())
     }
 
+    /// Whether its iterates lie in files.
+    #[cfg(feature = "cuda")]
+    pub(super) fn is_in_files(&self) -> bool {
+        self.current.is_mapped()
+    }
+
     /// The exact solution, if it is known.
     #[cfg(feature = "cuda")]
     pub(super) fn exact(&self) -> Option<&Arc<Field<f64>>> {
@@ -582,6 +658,10 @@ impl<R: Real> Advance for CpuSolver<R> {
         Ok(())
     }
 
+    fn sync(&self) -> Result<(), SolverError> {
+        self.current.sync().map_err(|cause| SolverError::NotOnDisk(reason(&cause)))
+    }
+
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
         self.exact = Some(exact);
         Ok(())
@@ -631,6 +711,10 @@ impl<R: Real> Observe for CpuSolver<R> {
         rows: Range<usize>,
     ) -> Result<Field<f64>, SolverError> {
         Ok(self.current.part(columns, rows).to_f64())
+    }
+
+    fn solution_planes(&self, planes: Range<usize>) -> Option<Field<f64>> {
+        Some(self.current.planes(planes).to_f64())
     }
 
     fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {

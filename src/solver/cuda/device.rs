@@ -181,6 +181,15 @@ impl Device {
         self.open()?.free()
     }
 
+    /// Bytes that are free on it: there is none in this build.
+    ///
+    /// # Errors
+    /// Always [`Unavailable::NotBuilt`].
+    #[cfg(not(feature = "cuda"))]
+    pub fn free_memory(&self) -> Result<u64, SolverError> {
+        Err(Unavailable::NotBuilt.into())
+    }
+
     /// The GPU, opened at first use, and again after it failed.
     #[cfg(feature = "cuda")]
     pub(super) fn open(&self) -> Result<Arc<Gpu>, Unavailable> {

@@ -65,6 +65,10 @@ impl<S: ObservedOnHost> Observe for S {
         self.host(false)?.solution_part(columns, rows)
     }
 
+    fn solution_planes(&self, planes: Range<usize>) -> Option<Field<f64>> {
+        self.host(false).ok()?.solution_planes(planes)
+    }
+
     fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
         self.host(false)?.solution_row(row)
     }

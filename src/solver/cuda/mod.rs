@@ -59,6 +59,8 @@ pub use super::Unavailable;
 pub use device::{Device, Gpus};
 pub use properties::{DeviceProperties, GpuLink};
 
+#[cfg(not(target_arch = "wasm32"))]
+use super::ArrayFiles;
 use super::memory_traffic::{OnChip, TileWork};
 use super::{Kernel, Method, Solver, SolverError};
 use crate::grid::Precision;
@@ -258,6 +260,49 @@ pub fn solver(
     _gpus: Gpus<'_>,
     _kernel: Kernel,
     _block_size: Option<u32>,
+) -> Result<Box<dyn Solver>, SolverError> {
+    Err(Unavailable::NotBuilt.into())
+}
+
+/// Sets up a solver of a method that streams whose arrays lie in files ([`super::set_up_in`]).
+///
+/// # Errors
+/// As [`solver`], and [`SolverError::Files`] if the files cannot be used.
+#[cfg(feature = "cuda")]
+pub(super) fn solver_in_files(
+    files: &ArrayFiles,
+    problem: &Arc<Problem>,
+    method: &Method,
+    precision: Precision,
+    devices: &[Device],
+    kernel: Kernel,
+) -> Result<Box<dyn Solver>, SolverError> {
+    let Method::Streaming(streaming) = method else {
+        return Err(SolverError::Operator("arrays in files with a method that does not stream"));
+    };
+    let gpu = device::single(devices)?.open()?;
+    Ok(match precision {
+        Precision::F32 => {
+            Box::new(stream::StreamSolver::<f32>::in_files(files, problem, streaming, gpu, kernel)?)
+        }
+        Precision::F64 => {
+            Box::new(stream::StreamSolver::<f64>::in_files(files, problem, streaming, gpu, kernel)?)
+        }
+    })
+}
+
+/// There is none in this build.
+///
+/// # Errors
+/// Always a [`SolverError`].
+#[cfg(not(any(feature = "cuda", target_arch = "wasm32")))]
+pub(super) fn solver_in_files(
+    _files: &ArrayFiles,
+    _problem: &Arc<Problem>,
+    _method: &Method,
+    _precision: Precision,
+    _devices: &[Device],
+    _kernel: Kernel,
 ) -> Result<Box<dyn Solver>, SolverError> {
     Err(Unavailable::NotBuilt.into())
 }

@@ -1,5 +1,7 @@
 //! Where a solver runs, and how one is set up there.
 
+#[cfg(not(target_arch = "wasm32"))]
+use super::ArrayFiles;
 use super::cuda::{self, Device, Gpus};
 use super::{ExchangePath, Kernel, Layout, Method, Solver, SolverError, cpu};
 use crate::grid::Precision;
@@ -47,6 +49,27 @@ pub fn set_up(
         Place::Cuda { devices, exchange, kernel, block_size } => {
             let gpus = Gpus { devices, exchange: *exchange };
             cuda::solver(problem, method, precision, gpus, *kernel, *block_size)
+        }
+    }
+}
+
+/// Sets up a solver of a method that streams whose arrays lie in files, at the iterate that is there, or if they are new, at
+/// the initial guess u₀.
+///
+/// # Errors
+/// As [`set_up`], and [`SolverError::Files`] if the files cannot be used.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn set_up_in(
+    files: &ArrayFiles,
+    problem: &Arc<Problem>,
+    method: &Method,
+    precision: Precision,
+    place: &Place,
+) -> Result<Box<dyn Solver>, SolverError> {
+    match place {
+        Place::Cpu { threads, .. } => cpu::in_files(files, problem, method, precision, *threads),
+        Place::Cuda { devices, kernel, .. } => {
+            cuda::solver_in_files(files, problem, method, precision, devices, *kernel)
         }
     }
 }

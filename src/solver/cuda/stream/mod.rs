@@ -20,8 +20,8 @@ use crate::problem::{Problem, System};
 use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::streaming::Planes;
 use crate::solver::{
-    Advance, Batch, CycleNorms, Describe, DeviceInfo, Kernel, Method, NormRequest, Norms, Observe,
-    Pass, Solver, SolverError, Streaming, Traffic,
+    Advance, ArrayFiles, Batch, CycleNorms, Describe, DeviceInfo, Kernel, Method, NormRequest,
+    Norms, Observe, Pass, Solver, SolverError, Streaming, Traffic,
 };
 pub(super) use link::link_speed;
 
@@ -72,12 +72,39 @@ impl<R: DeviceReal> StreamSolver<R> {
         gpu: Arc<Gpu>,
         kernel: Kernel,
     ) -> Result<Self, SolverError> {
+        let host = || CpuSolver::new(problem, Method::Classic, Level::best(), 0);
+        Self::with_host(problem, streaming, gpu, kernel, host)
+    }
+
+    /// The same with arrays that lie in files. Their pages are not pinned, so that copies go through memory that the driver
+    /// has pinned for itself.
+    ///
+    /// # Errors
+    /// As [`StreamSolver::new`], and [`SolverError::Files`] if the files cannot be used.
+    pub fn in_files(
+        files: &ArrayFiles,
+        problem: &Arc<Problem>,
+        streaming: &Streaming,
+        gpu: Arc<Gpu>,
+        kernel: Kernel,
+    ) -> Result<Self, SolverError> {
+        let host = || CpuSolver::in_files(files, problem, &Method::Classic, Level::best(), 0);
+        Self::with_host(problem, streaming, gpu, kernel, host)
+    }
+
+    fn with_host(
+        problem: &Arc<Problem>,
+        streaming: &Streaming,
+        gpu: Arc<Gpu>,
+        kernel: Kernel,
+        host: impl FnOnce() -> Result<CpuSolver<R>, SolverError>,
+    ) -> Result<Self, SolverError> {
         check_kernel::<R>(problem, streaming, &gpu, kernel)?;
         // Before the arrays on this machine are filled.
         let windows = Self::windows(&gpu, &problem.shape, streaming)?;
-        let host = CpuSolver::new(problem, Method::Classic, Level::best(), 0)?;
+        let host = host()?;
         let system = Arc::clone(host.grid().ok_or(SolverError::Operator("a matrix"))?);
-        let pinned = Pinned::new(&gpu, system.g.as_slice())?;
+        let pinned = pinned(&gpu, system.g.as_slice(), system.g.is_mapped())?;
         let rhs = Arc::new(RightHandSide { _pinned: pinned, system });
         Self::at_start(problem, streaming, gpu, windows, host, rhs)
     }
@@ -102,8 +129,9 @@ impl<R: DeviceReal> StreamSolver<R> {
         let shape = problem.shape;
         let pass = Pass::on_gpu(streaming, &shape);
         let sweep = PlaneSweep::new(&gpu, &rhs.system, shape, pass.most_swept())?;
+        let is_in_files = host.is_in_files();
         let (current, previous) = host.arrays_mut();
-        let pinned = [Pinned::new(&gpu, current)?, Pinned::new(&gpu, previous)?];
+        let pinned = [pinned(&gpu, current, is_in_files)?, pinned(&gpu, previous, is_in_files)?];
         let info = DeviceInfo {
             ordinal: gpu.ordinal,
             name: gpu.name.clone(),
@@ -174,6 +202,15 @@ impl<R: DeviceReal> StreamSolver<R> {
     }
 }
 
+/// Pins an array, unless it lies in a file: the system moves its pages.
+fn pinned<R>(
+    gpu: &Arc<Gpu>,
+    values: &[R],
+    is_in_file: bool,
+) -> Result<Option<Pinned>, SolverError> {
+    if is_in_file { Ok(None) } else { Pinned::new(gpu, values) }
+}
+
 /// Bytes of the working arrays of a pass on a GPU.
 pub(super) fn bytes(
     gpu: &Gpu,
@@ -227,6 +264,10 @@ impl<R: DeviceReal> Advance for StreamSolver<R> {
 
     fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError> {
         self.host.start_from(iterate)
+    }
+
+    fn sync(&self) -> Result<(), SolverError> {
+        self.host.sync()
     }
 
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
