@@ -12,7 +12,8 @@
 // on the pair 2 (lane % 4)) is the operand B of the next product, along the other axis, so that the data stay
 // in registers and no transpose is needed.
 //
-// A group of 4 WARPS warps works on a tile; a block has GROUPS groups, and passes over the tiles.
+// A group of 4 WARPS warps works on a tile; a block has GROUPS groups, and passes over the tiles. On a tile of 32 x 32
+// points one warp works (`TileOfWarp`).
 //
 // Tables: F and its transpose as the lanes load them (H H / 2 operands each), then the factors of each quadrant, in pairs.
 // `solver/cuda/spectral/tensor.rs` writes them.
@@ -197,7 +198,7 @@ template <class P> struct Tile {
     const real *from, *g;
     real *to;
     int left, right, top, bottom;
-    /// Whether pairs of the iterate and of g lie at multiples of their size.
+    /// Whether pairs of the iterates and of g lie at multiples of their size.
     bool is_aligned;
 
     __device__ __forceinline__ Tile(const CycleArguments &arguments, int tile) : arguments(arguments) {
@@ -212,7 +213,8 @@ template <class P> struct Tile {
         top = arguments.y.border(tile_y) - y;
         bottom = arguments.y.border(tile_y + 1) - y;
         auto is_multiple = [](const real *at) { return reinterpret_cast<unsigned long long>(at) % sizeof(Pair) == 0; };
-        is_aligned = P::LOADS_PAIRS && arguments.grid.pitch % 2 == 0 && is_multiple(from) && is_multiple(g);
+        is_aligned = P::LOADS_PAIRS && arguments.grid.pitch % 2 == 0 && is_multiple(from) && is_multiple(g) &&
+                     is_multiple(to);
     }
 
     /// Row `y` and the mirrored one of an array, at pair `m`.
@@ -224,6 +226,9 @@ template <class P> struct Tile {
         return {load<IS_ALIGNED>(row + x, is_needed), load<IS_ALIGNED>(row + other, is_needed),
                 load<IS_ALIGNED>(mirrored + x, is_needed), load<IS_ALIGNED>(mirrored + other, is_needed)};
     }
+
+    __device__ __forceinline__ bool owns_row(int y) const { return unsigned(y - top) < unsigned(bottom - top); }
+    __device__ __forceinline__ bool owns_column(int x) const { return unsigned(x - left) < unsigned(right - left); }
 
     __device__ __forceinline__ bool owns(int x, int y) const {
         return left <= x && x < right && top <= y && y < bottom;
@@ -343,16 +348,27 @@ __device__ __forceinline__ void join(const Tile<P> &tile) {
     }
 }
 
-/// One cycle. Of each warp one sum of squares is written.
-template <class P> __device__ __forceinline__ void cycle(const SpectralArguments &arguments) {
-    const CycleArguments &a = arguments.cycle;
+/// Begins to copy what a block keeps of the tables to shared memory; returns where they lie.
+template <class P> __device__ __forceinline__ const Pair *load_tables(const SpectralArguments &arguments) {
     const Pair *tables = reinterpret_cast<const Pair *>(arguments.tables);
-    // The tables arrive while the first tile is split.
     constexpr int AT_ONCE = 16 / sizeof(Pair);
     for (int i = threadIdx.x * AT_ONCE; i < P::KEPT; i += blockDim.x * AT_ONCE) {
         unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(memory + i));
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(tables + i) : "memory");
     }
+    return tables;
+}
+
+/// Waits until the tables of the block have arrived.
+__device__ __forceinline__ void wait_for_tables() {
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+}
+
+/// One cycle. Of each warp one sum of squares is written.
+template <class P> __device__ __forceinline__ void cycle(const SpectralArguments &arguments) {
+    const CycleArguments &a = arguments.cycle;
+    const Pair *tables = load_tables<P>(arguments);
     double squares = 0;
     int tiles = arguments.tiles + a.first;
     int i = a.first + after_cycle_before(threadIdx.x / P::THREADS * gridDim.x + blockIdx.x);
@@ -367,8 +383,7 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
         }
         if (i - a.first < gridDim.x * P::GROUPS) {
             // All groups of the block meet here once, with a tile or without.
-            asm volatile("cp.async.wait_all;" ::: "memory");
-            __syncthreads();
+            wait_for_tables();
         }
         if (i < tiles) {
             wait(1 + thread_of_block() / P::THREADS, P::THREADS);
@@ -386,22 +401,256 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
     if (a.squares) write_sum_of_lanes(squares, a.squares + (blockIdx.x * blockDim.x + threadIdx.x) / WARP);
 }
 
+// A tile of 32 x 32 points is small enough for one warp, which then needs neither barriers nor an exchange through
+// shared memory: of every quadrant a lane has two points of each of four rows as they lie in the grid. The first
+// product is along y here. Point BLOCKS q + b of a row or column of a quadrant takes place q of block b of the operands.
+
+/// Two neighbouring points of a row, and their mirror images in that row.
+struct Sides {
+    Pair left, right;
+};
+
+/// A tile that one warp works on.
+template <class P, bool IS_ALIGNED, bool KEEPS_OWN> struct TileOfWarp {
+    static constexpr int BLOCKS = P::BLOCKS, ROWS = 2 * BLOCKS;
+    static_assert(BLOCKS == 2, "a lane has two points of a row");
+    /// The points of the lane's rows and of their mirror images.
+    Sides own[2][ROWS];
+    Pair data[4][BLOCKS][BLOCKS];
+    /// Values from a row to the next; a tile is small enough for numbers of 32 bits.
+    int pitch;
+    /// The lane's first column and row, and the first column of the mirrored points.
+    int x, y, other;
+
+    /// Finds out where the lane's points are, which is not kept while registers are short.
+    __device__ __forceinline__ void locate(const Tile<P> &tile) {
+        int lane = thread_of_block() % WARP;
+        x = BLOCKS * (lane / 4), y = ROWS * (lane % 4), other = P::SIDE - 2 - x;
+        pitch = int(tile.arguments.grid.pitch);
+    }
+
+    /// The lane's row i, and its mirror image.
+    __device__ __forceinline__ int here(int i) const { return (y + i) * pitch; }
+    __device__ __forceinline__ int there(int i) const { return (P::SIDE - 1 - y - i) * pitch; }
+
+    __device__ __forceinline__ Sides row(const real *values, int at) const {
+        return {load<IS_ALIGNED>(values + (at + x), true), load<IS_ALIGNED>(values + (at + other), true)};
+    }
+
+    /// The points before and after a row, of the first lane.
+    __device__ __forceinline__ Pair beside(const real *from, int at) const {
+        Pair pair = make_pair(0, 0);
+        if (x == 0) pair = make_pair(__ldg(from + (at - 1)), __ldg(from + (at + P::SIDE)));
+        return pair;
+    }
+
+    /// The update of the first sweep at the points of a row, less their values.
+    __device__ __forceinline__ Sides changes(const Weights &w, const Sides &prev, const Sides &own,
+                                             const Sides &next, const Sides &g, const Pair &halo) const {
+        auto before = [](real value) { return __shfl_up_sync(ALL_LANES, value, 4); };
+        auto after = [](real value) { return __shfl_down_sync(ALL_LANES, value, 4); };
+        real left_prev = before(own.left.y), right_next = before(own.right.x);
+        real left_next = after(own.left.x), right_prev = after(own.right.y);
+        if (x == 0) left_prev = halo.x, right_next = halo.y;
+        if (x == P::HALF - 2) left_next = own.right.x, right_prev = own.left.y;
+        return {change(w, left_prev, own.left, left_next, prev.left, next.left, g.left),
+                change(w, right_prev, own.right, right_next, prev.right, next.right, g.right)};
+    }
+
+    /// A value of a quadrant: of the lane's row i and its column n.
+    __device__ __forceinline__ real &value(int quadrant, int i, int n) {
+        Pair &pair = data[quadrant][i % 2][n];
+        return i < 2 ? pair.x : pair.y;
+    }
+
+    /// The first sweep: quadrants of sums and differences.
+    __device__ __forceinline__ void split(const Tile<P> &tile, double &squares) {
+        locate(tile);
+        Sides rows[ROWS + 2], mirrored[ROWS + 2];
+#pragma unroll
+        for (int i = 0; i < ROWS + 2; i++) {
+            rows[i] = row(tile.from, here(i - 1));
+            mirrored[i] = row(tile.from, there(i - 1));
+        }
+        Pair halo[ROWS], mirrored_halo[ROWS];
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            halo[i] = beside(tile.from, here(i));
+            mirrored_halo[i] = beside(tile.from, there(i));
+        }
+        bool measures = tile.arguments.squares;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            if (KEEPS_OWN) own[0][i] = rows[i + 1], own[1][i] = mirrored[i + 1];
+            const Weights &w = tile.arguments.weights;
+            Sides g = row(tile.g, this->here(i)), mirrored_g = row(tile.g, this->there(i));
+            Sides here = changes(w, rows[i], rows[i + 1], rows[i + 2], g, halo[i]);
+            Sides there = changes(w, mirrored[i + 2], mirrored[i + 1], mirrored[i], mirrored_g, mirrored_halo[i]);
+            if (measures) {
+                Owned owned(tile, *this);
+                owned.add(squares, tile.owns_row(y + i), here);
+                int row = P::SIDE - 1 - y - i;
+                owned.add(squares, tile.owns_row(row), there);
+            }
+            real a[2] = {here.left.x, here.left.y}, b[2] = {here.right.y, here.right.x};
+            real c[2] = {there.left.x, there.left.y}, d[2] = {there.right.y, there.right.x};
+#pragma unroll
+            for (int n = 0; n < BLOCKS; n++) {
+                // Differences alternate in sign.
+                auto difference = [](int at, real near, real far) { return at % 2 == 0 ? near - far : far - near; };
+                real even = a[n] + b[n], even_below = c[n] + d[n];
+                real odd = difference(n, a[n], b[n]), odd_below = difference(n, c[n], d[n]);
+                value(0, i, n) = even + even_below;
+                value(1, i, n) = odd + odd_below;
+                value(2, i, n) = difference(i, even, even_below);
+                value(3, i, n) = difference(i, odd, odd_below);
+            }
+        }
+    }
+
+    /// Which columns of the lane its tile owns.
+    struct Owned {
+        bool left[2], right[2];
+
+        __device__ __forceinline__ Owned(const Tile<P> &tile, const TileOfWarp &of_warp) {
+#pragma unroll
+            for (int n = 0; n < 2; n++) {
+                left[n] = tile.owns_column(of_warp.x + n);
+                right[n] = tile.owns_column(of_warp.other + n);
+            }
+        }
+
+        /// Adds the squares of the owned points of a row.
+        __device__ __forceinline__ void add(double &squares, bool owns_row, const Sides &row) const {
+            add_square_if(owns_row && left[0], squares, row.left.x);
+            add_square_if(owns_row && left[1], squares, row.left.y);
+            add_square_if(owns_row && right[0], squares, row.right.x);
+            add_square_if(owns_row && right[1], squares, row.right.y);
+        }
+    };
+
+    /// A product of all quadrants.
+    template <bool TURNED> __device__ __forceinline__ void product(const Operand *matrix) {
+        KeptMatrix<BLOCKS> kept(matrix);
+#pragma unroll
+        for (int quadrant = 0; quadrant < 4; quadrant++) multiply<BLOCKS, TURNED>(data[quadrant], kept);
+    }
+
+    __device__ __forceinline__ void transform() {
+        int lane = thread_of_block() % WARP;
+        const Operand *matrices = reinterpret_cast<const Operand *>(memory) + lane;
+        product<false>(matrices);
+        product<true>(matrices);
+        unsigned factors = static_cast<unsigned>(__cvta_generic_to_shared(memory + P::MATRICES + lane));
+#pragma unroll
+        for (int i = 0; i < 4 * BLOCKS * BLOCKS; i++) {
+            Pair factor = load_pair(factors + i * WARP * int(sizeof(Pair)));
+            Pair &value = data[i / (BLOCKS * BLOCKS)][i / BLOCKS % BLOCKS][i % BLOCKS];
+            value.x *= factor.x;
+            value.y *= factor.y;
+        }
+        product<false>(matrices + P::HALF * P::HALF / 2);
+        product<true>(matrices + P::HALF * P::HALF / 2);
+    }
+
+    __device__ __forceinline__ void store(real *at, const bool (&owned)[2], Pair values) const {
+        if (IS_ALIGNED && owned[0] && owned[1]) {
+            *reinterpret_cast<Pair *>(at) = values;
+        } else {
+            if (owned[0]) at[0] = values.x;
+            if (owned[1]) at[1] = values.y;
+        }
+    }
+
+    /// Adds the correction to the owned points and stores them.
+    __device__ __forceinline__ void join(const Tile<P> &tile) {
+        locate(tile);
+        Owned owned(tile, *this);
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            if (!KEEPS_OWN) own[0][i] = row(tile.from, here(i)), own[1][i] = row(tile.from, there(i));
+            real near[BLOCKS], far[BLOCKS], near_below[BLOCKS], far_below[BLOCKS];
+#pragma unroll
+            for (int n = 0; n < BLOCKS; n++) {
+                auto with_sign = [](int at, real value) { return at % 2 == 0 ? value : -value; };
+                real even = value(0, i, n), odd = with_sign(n, value(1, i, n));
+                real even_y = with_sign(i, value(2, i, n)), odd_y = with_sign(n + i, value(3, i, n));
+                near[n] = (even + odd) + (even_y + odd_y), far[n] = (even - odd) + (even_y - odd_y);
+                near_below[n] = (even + odd) - (even_y + odd_y), far_below[n] = (even - odd) - (even_y - odd_y);
+            }
+            auto sum = [](Pair own, real first, real second) { return make_pair(own.x + first, own.y + second); };
+            if (tile.owns_row(y + i)) {
+                store(tile.to + (here(i) + x), owned.left, sum(own[0][i].left, near[0], near[1]));
+                store(tile.to + (here(i) + other), owned.right, sum(own[0][i].right, far[1], far[0]));
+            }
+            int row = P::SIDE - 1 - y - i;
+            if (tile.owns_row(row)) {
+                store(tile.to + (there(i) + x), owned.left, sum(own[1][i].left, near_below[0], near_below[1]));
+                store(tile.to + (there(i) + other), owned.right, sum(own[1][i].right, far_below[1], far_below[0]));
+            }
+        }
+    }
+};
+
+/// Works on a tile that one warp works on.
+template <class P, bool IS_ALIGNED, bool KEEPS_OWN>
+__device__ __forceinline__ void work_on_tile_of_warp(const CycleArguments &a, int i, double &squares) {
+    TileOfWarp<P, IS_ALIGNED, KEEPS_OWN> of_warp;
+    of_warp.split(Tile<P>(a, i), squares);
+    of_warp.transform();
+    of_warp.join(Tile<P>(a, unknown(i)));
+}
+
+/// The tile of a warp, of those from `first` on that are worked on at a time. Tiles beside each other share points, so
+/// the warps of a block take such; of what is left at the end every block gets some.
+template <class P> __device__ __forceinline__ int tile_of_warp(int first, int tiles) {
+    int warp = thread_of_block() / WARP;
+    bool are_all = first + int(gridDim.x) * P::GROUPS <= tiles;
+    return first + (are_all ? blockIdx.x * P::GROUPS + warp : warp * gridDim.x + blockIdx.x);
+}
+
+/// One cycle of tiles that one warp each works on. Of each warp one sum of squares is written.
+template <class P, bool KEEPS_OWN> __device__ __forceinline__ void cycle_of_warps(const SpectralArguments &arguments) {
+    const CycleArguments &a = arguments.cycle;
+    load_tables<P>(arguments);
+    wait_for_tables();
+    double squares = 0;
+    for (int first = after_cycle_before(0); first < arguments.tiles; first += gridDim.x * P::GROUPS) {
+        int i = tile_of_warp<P>(first, arguments.tiles);
+        if (i >= arguments.tiles) break;
+        i += a.first;
+        if (Tile<P>(a, i).is_aligned) {
+            work_on_tile_of_warp<P, true, KEEPS_OWN>(a, i, squares);
+        } else {
+            work_on_tile_of_warp<P, false, KEEPS_OWN>(a, i, squares);
+        }
+    }
+    if (a.squares) write_sum_of_lanes(squares, a.squares + (blockIdx.x * blockDim.x + threadIdx.x) / WARP);
+}
+
 #define KERNEL(side, warps, groups, chunk, keeps_factors, ahead)                                                       \
     extern "C" __global__ void __launch_bounds__(4 * WARP * warps * groups, 1)                                         \
         side_##side(const __grid_constant__ SpectralArguments arguments) {                                             \
         cycle<Plan<side, warps, groups, chunk, keeps_factors, ahead>>(arguments);                                      \
     }
 
+#define KERNEL_OF_WARPS(side, tiles, keeps_own)                                                                        \
+    extern "C" __global__ void __launch_bounds__(WARP * tiles, 1)                                                      \
+        side_##side(const __grid_constant__ SpectralArguments arguments) {                                             \
+        cycle_of_warps<Plan<side, 1, tiles, 2, true, 1>, keeps_own>(arguments);                                        \
+    }
+
 // `SQUARES` of `solver/cuda/spectral/tensor.rs`.
 #if REAL_BITS == 64
-KERNEL(32, 1, 4, 2, true, 1)
+// What would need more registers than there are is read again.
+KERNEL_OF_WARPS(32, 8, (FORM == FORM_2D_ISOTROPIC))
 KERNEL(48, 1, 3, 3, true, 1)
 KERNEL(64, 1, 2, 4, true, 1)
 KERNEL(128, 2, 1, 2, false, 4)
 #else
 // The number that needs no more registers than there are.
 constexpr int AHEAD_128 = FORM == FORM_2D_GENERAL ? 2 : 1;
-KERNEL(32, 1, 6, 2, true, 1)
+KERNEL_OF_WARPS(32, 16, true)
 KERNEL(64, 1, 4, 4, true, 4)
 KERNEL(96, 1, 2, 2, true, 1)
 KERNEL(128, 2, 2, 2, false, AHEAD_128)

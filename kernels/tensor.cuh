@@ -66,6 +66,12 @@ __device__ __forceinline__ void multiply_16(Pair &c, Pair &d, Operand high, Oper
 }
 
 /// As in double precision.
+__device__ __forceinline__ Pair load_pair(unsigned address) {
+    float2 pair;
+    asm volatile("ld.volatile.shared.v2.f32 {%0, %1}, [%2];" : "=f"(pair.x), "=f"(pair.y) : "r"(address));
+    return pair;
+}
+
 __device__ __forceinline__ Operand load_operand(unsigned address) {
     Operand values;
     asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
@@ -154,3 +160,18 @@ __device__ __forceinline__ void multiply(Pair (&data)[BLOCKS][COUNT], const M &m
         }
     }
 }
+
+/// A matrix of few blocks that a lane keeps in registers.
+template <int BLOCKS> struct KeptMatrix {
+    Operand operands[BLOCKS][BLOCKS];
+
+    __device__ __forceinline__ KeptMatrix(const Operand *values) {
+        unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(values));
+#pragma unroll
+        for (int i = 0; i < BLOCKS * BLOCKS; i++) {
+            operands[i / BLOCKS][i % BLOCKS] = load_operand(address + i * WARP * int(sizeof(Operand)));
+        }
+    }
+
+    __device__ __forceinline__ Operand at(int m, int k) const { return operands[m][k]; }
+};

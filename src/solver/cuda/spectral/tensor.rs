@@ -48,7 +48,7 @@ pub(super) struct Square {
     precision: Precision,
     side: usize,
     function: &'static str,
-    /// Warps of a quadrant, and tiles that a block works on at a time.
+    /// Warps of a tile, and tiles that a block works on at a time.
     warps: usize,
     groups: usize,
     /// Whether the factors stay in shared memory.
@@ -56,14 +56,14 @@ pub(super) struct Square {
 }
 
 const SQUARES: [Square; 8] = [
-    Square::of(Precision::F64, 32, "side_32", [1, 4], true),
-    Square::of(Precision::F64, 48, "side_48", [1, 3], true),
-    Square::of(Precision::F64, 64, "side_64", [1, 2], true),
-    Square::of(Precision::F64, 128, "side_128", [2, 1], false),
-    Square::of(Precision::F32, 32, "side_32", [1, 6], true),
-    Square::of(Precision::F32, 64, "side_64", [1, 4], true),
-    Square::of(Precision::F32, 96, "side_96", [1, 2], true),
-    Square::of(Precision::F32, 128, "side_128", [2, 2], false),
+    Square::of(Precision::F64, 32, "side_32", [1, 8], true),
+    Square::of(Precision::F64, 48, "side_48", [4, 3], true),
+    Square::of(Precision::F64, 64, "side_64", [4, 2], true),
+    Square::of(Precision::F64, 128, "side_128", [8, 1], false),
+    Square::of(Precision::F32, 32, "side_32", [1, 16], true),
+    Square::of(Precision::F32, 64, "side_64", [4, 4], true),
+    Square::of(Precision::F32, 96, "side_96", [4, 2], true),
+    Square::of(Precision::F32, 128, "side_128", [8, 2], false),
 ];
 
 /// How `spectral_tensor_3d.cu` works on cubic tiles.
@@ -137,14 +137,16 @@ impl Plan {
                 tiles: tiles as u32,
                 together: tiles as u32,
             },
-            Self::Square(Square { precision, side, function, warps, groups, keeps_factors }) => {
-                // The matrices, then pairs: the factors, and the quadrants of each tile.
+            Self::Square(plan) => {
+                let Square { precision, side, function, warps, groups, keeps_factors } = plan;
+                // The matrices, then pairs: the factors, and the quadrants of each tile that warps share.
                 let points = (side / 2).pow(2);
-                let pairs = 2 * points * (usize::from(keeps_factors) + groups);
+                let shared = if plan.is_of_one_warp() { 0 } else { groups };
+                let pairs = 2 * points * (usize::from(keeps_factors) + shared);
                 Layout {
                     file: File::SpectralTensor,
                     function,
-                    threads: 4 * WARP * (warps * groups) as u32,
+                    threads: WARP * (warps * groups) as u32,
                     bytes: points * PAIR + pairs * 2 * precision.bytes(),
                     resident: 1,
                     tiles: 1,
@@ -162,6 +164,13 @@ impl Plan {
                 together: 1,
             },
         }
+    }
+
+    /// Whether rows of a grid may lie so many values apart: where a warp has a tile, it counts from the tile's first point
+    /// in 32 bits.
+    pub fn takes(self, pitch: usize) -> bool {
+        let is_counted = |side: usize| i32::try_from(pitch.saturating_mul(side + 1)).is_ok();
+        !matches!(self, Self::Square(plan) if plan.is_of_one_warp() && !is_counted(plan.side))
     }
 
     /// The tables as the kernels read them.
@@ -287,11 +296,21 @@ impl Square {
         Self { precision, side, function, warps, groups, keeps_factors }
     }
 
+    /// Whether a warp works on a tile alone, which has no quadrants in shared memory then.
+    fn is_of_one_warp(self) -> bool {
+        self.warps == 1
+    }
+
     fn tables(self, spectral: &Spectral) -> Vec<f64> {
         let blocks = self.side / 16;
         let modes = &spectral.axes()[0];
-        let entry = |m: usize, i: usize| modes.sine(2 * m + 1, i + 1);
-        let transposed = |i: usize, m: usize| entry(m, i);
+        // One warp has neighbouring points in the same place of different blocks.
+        let point = |place: usize| match self.is_of_one_warp() {
+            true => blocks * (place % 8) + place / 8,
+            false => place,
+        };
+        let entry = |m: usize, place: usize| modes.sine(2 * m + 1, point(place) + 1);
+        let transposed = |place: usize, m: usize| entry(m, place);
         let mut tables = match self.precision {
             Precision::F64 => [matrix(blocks, entry), matrix(blocks, transposed)],
             Precision::F32 => [matrix_in_parts(blocks, entry), matrix_in_parts(blocks, transposed)],
@@ -301,7 +320,11 @@ impl Square {
         let mode = |is_odd: bool, m: usize| if is_odd { self.side - 2 * m } else { 2 * m + 1 };
         for quadrant in 0..4 {
             let [x, y] = [quadrant % 2 == 1, quadrant / 2 == 1];
-            tables.extend(factors(blocks, |p, q| spectral.factor(&[mode(x, p), mode(y, q)])));
+            // One warp begins with y.
+            tables.extend(factors(blocks, |p, q| match self.is_of_one_warp() {
+                true => spectral.factor(&[mode(x, q), mode(y, p)]),
+                false => spectral.factor(&[mode(x, p), mode(y, q)]),
+            }));
         }
         tables
     }
@@ -371,6 +394,7 @@ mod tests {
         for (tile, precision, expected) in [
             (&[128][..], Precision::F64, 2 * 64 * 64),
             (&[64], Precision::F64, 2 * 32 * 32),
+            (&[32, 32], Precision::F64, 6 * 16 * 16),
             (&[64, 64], Precision::F64, 6 * 32 * 32),
             (&[64, 64], Precision::F32, 8 * 32 * 32),
             (&[16, 16, 16], Precision::F64, 16 * 16 + 16_usize.pow(3)),
@@ -378,6 +402,18 @@ mod tests {
         ] {
             let (plan, spectral) = planned(tile, &SYMMETRIC, precision).unwrap();
             assert_eq!(plan.tables(&spectral).len(), expected, "{tile:?}");
+        }
+    }
+
+    #[test]
+    fn rows_lie_near_enough_for_a_warp_that_counts_in_32_bits() {
+        let plan = |side: usize| {
+            planned(&[side; 2], &SYMMETRIC, Precision::F64).expect("there is a function for it").0
+        };
+        for (side, pitch, takes) in
+            [(32, 65_000_000, true), (32, 66_000_000, false), (64, usize::MAX, true)]
+        {
+            assert_eq!(plan(side).takes(pitch), takes, "{side} {pitch}");
         }
     }
 
