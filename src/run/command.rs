@@ -12,7 +12,8 @@ use std::fmt::Write as _;
 /// always named, the others where they differ from the defaults and change something.
 pub fn command_line(spec: &RunSpec) -> String {
     let is_tiled = !spec.method.name.is_jacobi();
-    let mut line = CommandLine(line_of("tilescope solve", spec, &Lists::of(&spec.method, is_tiled)));
+    let mut line =
+        CommandLine(line_of("tilescope solve", spec, &Lists::of(&spec.method, is_tiled)));
     if let Some(store) = &spec.store {
         line.option("store", &store.to_string_lossy());
     }

@@ -1,5 +1,7 @@
 //! The rounding limit where the last digits of an iterate circle: cycles change it for ever, and bring it no further.
 
+use serde::{Deserialize, Serialize};
+
 /// The first cycle whose residual is kept to compare with.
 const FIRST: u64 = 1 << 10;
 
@@ -7,7 +9,7 @@ const FIRST: u64 = 1 << 10;
 ///
 /// A run that converges slowly is further after twice as many cycles, if by little: it is not taken for one that circles.
 /// Nor is one whose residual grows for a while, since its cycles change more than last digits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Circling {
     /// The cycle that is examined next.
     next: u64,

@@ -39,10 +39,11 @@ impl Run {
             run.end_if_due()?;
             return Ok(run);
         };
-        let Progress { passes, seconds, max_change, start, growth, proposals, .. } = progress;
+        let Progress { passes, seconds, max_change, start, growth, proposals, circling, .. } =
+            progress;
         let mut run = Self::before_start(Arc::clone(plan), method, solver, start);
         (run.cycle, run.given, run.seconds) = (passes, passes, seconds);
-        (run.growth, run.proposals) = (growth, proposals);
+        (run.growth, run.proposals, run.circling) = (growth, proposals, circling);
         let residual = progress.residual;
         if passes > 0 {
             let known = Some(residual);

@@ -43,6 +43,7 @@ impl Run {
             residual: stored.residual,
             growth: self.growth,
             proposals: self.proposals,
+            circling: self.circling,
         };
         stored.store.keep(progress).map_err(|error| SolverError::Checkpoint(error.to_string()))
     }

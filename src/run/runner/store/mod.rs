@@ -11,6 +11,7 @@ pub use disk::{Store, StoreError};
 #[cfg(target_arch = "wasm32")]
 pub use page::Store;
 
+use crate::run::runner::circling::Circling;
 use crate::run::runner::growth::Growth;
 use crate::run::runner::proposals::Proposals;
 use crate::solver::ResidualNorms;
@@ -40,4 +41,5 @@ pub(in crate::run::runner) struct Progress {
     pub residual: ResidualNorms,
     pub growth: Growth,
     pub proposals: Proposals,
+    pub circling: Circling,
 }
