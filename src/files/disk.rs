@@ -40,7 +40,9 @@ fn try_write(
             let file = File::options().write(true).open(path)?;
             let mut out = BufWriter::new(GradualFile { file, waits: false, unsynced: 0 });
             write(&mut out)?;
-            return complete(path, || out.flush());
+            // A pipe may wait for its reader here.
+            out.flush()?;
+            return complete(path, || Ok(()));
         }
         // Renaming ignores the permissions of the replaced file, so they are checked here.
         Some(_) => drop(File::options().write(true).open(path)?),

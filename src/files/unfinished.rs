@@ -36,8 +36,8 @@ impl Drop for Unfinished {
     }
 }
 
-/// Does the last step of writing the file of that name: with it the file is complete. It is not done once
-/// [`end_writing`] has begun.
+/// Does the last step of writing the file of that name, which takes no time: with it the file is complete. It is not done
+/// once [`end_writing`] has begun.
 ///
 /// # Errors
 /// Those of the step.
