@@ -20,8 +20,11 @@ const PACKET_END: &[u8] = b"<?xpacket end=";
 /// The run and the view that were found.
 pub(super) type Texts = (Option<String>, Option<String>);
 
-/// Puts texts into an SVG document, right after its first tag.
+/// Puts texts into an SVG document, right after its first tag. Without texts it stays as it is.
 pub(super) fn in_svg(svg: &str, texts: &[(&str, String)]) -> String {
+    if texts.is_empty() {
+        return svg.to_owned();
+    }
     let Some(after) =
         svg.find("<svg").and_then(|tag| svg[tag..].find('>').map(|end| tag + end + 1))
     else {
@@ -32,14 +35,18 @@ pub(super) fn in_svg(svg: &str, texts: &[(&str, String)]) -> String {
     format!("{head}\n<metadata xmlns:t=\"{NAMESPACE}\">{texts}\n</metadata>{body}")
 }
 
-/// The texts as an XMP packet.
+/// The texts as an XMP packet; without texts it does not name their namespace.
 pub(super) fn packet(texts: &[(&str, String)]) -> String {
+    let namespace = match texts {
+        [] => String::new(),
+        _ => format!(r#" xmlns:t="{NAMESPACE}""#),
+    };
     // The value of `begin` is the byte order mark, the id is that of the standard; `r` is for "read only".
     format!(
         r#"<?xpacket begin="{}" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/">
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
-<rdf:Description rdf:about="" xmlns:t="{NAMESPACE}">{}
+<rdf:Description rdf:about=""{namespace}>{}
 </rdf:Description>
 </rdf:RDF>
 </x:xmpmeta>
