@@ -409,7 +409,7 @@ mod tests {
         // Files of other people and programs.
         let others = [
             ".tilescope-config",
-            ".tilescope-longer.unfinished",
+            ".tilescope-longish.unfinished",
             ".tilescope-no-tes.unfinished",
             ".tilescope-notes.txt",
             "tilescope-mine.csv",
