@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// plane before the first plane and one after the last. In 1D and 2D rows lie one after the other. In 3D values that
 /// nothing reads lie between them, and before the first row of a plane.
 ///
-/// The values lie in memory, or in a file ([`Field::mapped`]); a clone always has them in memory.
+/// The values lie in memory, or in a file that is mapped there; a clone always has them in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field<R> {
     shape: Shape,
