@@ -411,7 +411,7 @@ fn a_table_with_other_line_ends_is_resumed_and_an_edited_one_refused() {
             ["line 2", "k is “many”; it must be a whole number"],
         ),
         (
-            whole.replacen(",measured,", ",misured,", 1),
+            whole.replacen(",measured,,", ",misured,,", 1),
             ["line 2", "outcome is “misured”; it must be measured, capped,"],
         ),
         (

@@ -346,7 +346,7 @@ mod tests {
         // Files of other people and programs.
         let others = [
             ".tilescope-config",
-            ".tilescope-longer.unfinished",
+            ".tilescope-longest.unfinished",
             ".tilescope-no-tes.unfinished",
             ".tilescope-notes.txt",
             "tilescope-mine.csv",
