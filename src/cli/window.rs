@@ -77,7 +77,7 @@ fn reason(message: &str) -> String {
     };
     let words = words.trim_start_matches([':', ' ']);
     // What X11 and Wayland report where nothing answers under the name of the display.
-    let is_unreachable = ["X server", "WaylandError", "Wayland compositor"];
+    let is_unreachable = ["X server", "WaylandError", "wayland compositor"];
     let display = ["WAYLAND_DISPLAY", "DISPLAY"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
