@@ -217,6 +217,8 @@ impl Solve {
             };
             progress.show_run(run);
         }
+        // Its summary may take long, too.
+        interrupt.ends_with(self.interrupted(run));
         Ok(true)
     }
 

@@ -569,7 +569,7 @@ fn a_cycle_that_is_stopped_leaves_the_iterate_of_the_last_whole_one() {
 #[test]
 fn a_run_that_circles_stops_at_the_rounding_limit() {
     let mut spec = small();
-    (spec.problem.shape, spec.method.tile) = (vec![48, 48], vec![32]);
+    (spec.problem.shape, spec.method.tile) = (vec![16, 12], vec![16]);
     (spec.method.precision, spec.method.k) = (Precision::F32, Subiterations::Infinite);
     spec.stop.max_cycles = 20_000;
     for tolerance in [Some(1e-9), None] {
