@@ -89,14 +89,14 @@ fn a_killed_run_goes_on_to_the_same_bits() {
         }
         let (parts, said) = json(&folder, &stored);
         let passes = if before == 1 { "1 pass".to_owned() } else { format!("{before} passes") };
-        assert!(said.contains(&format!("Continues from store after {passes}")), "{said}");
+        assert!(said.contains(&format!("continues from store after {passes}")), "{said}");
         assert_eq!(bytes(&folder, "whole.npy"), bytes(&folder, "parts.npy"), "{method}");
         for field in ["cycles", "sweeps", "residual", "residual0", "stopped"] {
             assert_eq!(whole[field], parts[field], "{method}: {field}");
         }
         // It has ended: nothing is left to make.
         let (again, said) = json(&folder, &stored);
-        assert!(said.contains("Continues from store after 600 passes"), "{said}");
+        assert!(said.contains("continues from store after 600 passes"), "{said}");
         assert_eq!(again["residual"], whole["residual"]);
         assert_eq!(bytes(&folder, "whole.npy"), bytes(&folder, "parts.npy"), "{method}");
     }
@@ -172,7 +172,7 @@ fn a_store_of_another_run_is_refused_and_kept() {
     assert_eq!(all(), before, "nothing was lost");
     // More cycles of the same run go on.
     let (more, said) = json(&folder, &stored("--max-cycles 9 --threads 2"));
-    assert!(said.contains("Continues from store after 5 passes"), "{said}");
+    assert!(said.contains("continues from store after 5 passes"), "{said}");
     assert_eq!(more["cycles"], 9);
     // An array that is no longer whole.
     let path = folder.path().join("store/iterate-odd");

@@ -648,7 +648,7 @@ impl RunArgs {
             let why = "--k has no effect on method classic, whose cycle is one sweep; use it with --method hierarchical";
             return Err(UsageError(why.to_owned()).into());
         }
-        // A kernel that does not go with the new method or back end is dropped.
+        // A store or a kernel that does not go with the new method or back end is dropped.
         spec.store = spec.store.filter(|_| streams);
         let inherited = base.kernel;
         spec.method = method;

@@ -270,7 +270,7 @@ fn set_up(plan: &Arc<Plan>, interrupt: Interrupt) -> anyhow::Result<Run> {
     interrupt.ends_with(goes_on);
     let store = Store::open(path, plan)?;
     if let Some(passes) = store.passes() {
-        print_note(&format!("Continues from {} after {}", path.display(), passes_made(passes)));
+        print_note(&format!("continues from {} after {}", path.display(), passes_made(passes)));
     }
     Ok(Run::in_store(plan, store)?)
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{File, TryLockError};
 
-/// Locks a file for as long as it is open. A file system without locks, or a pipe, has none to take: then it is as if it was
+/// Locks a file for as long as it is open. A file system without locks, or a pipe, has none to take: then it is as if it were
 /// locked.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! Makes a plan of a run's description: the one place where a description is checked.
 
 use super::auto_gpu::AutoGpus;
+use super::command::joined;
 use super::gpu_fit::GpuFit;
 use super::host::Turn;
 use super::initial_guess::InitialGuess;
@@ -293,7 +294,7 @@ impl Planner {
         for (field, values) in [("tile", &method_spec.tile), ("overlap", &method_spec.overlap)] {
             if values.len() != 1 {
                 let allowed = "it must be one number: the rows of a block, and its levels";
-                return Err(value(field, joined(values, "x"), allowed));
+                return Err(value(field, as_written(values, "x"), allowed));
             }
         }
         let block = method_spec.tile_of(0);
@@ -656,11 +657,8 @@ pub(super) fn value(
 }
 
 /// Values in a message, written as an option has them.
-fn joined<T: ToString>(values: &[T], separator: &str) -> String {
-    match values {
-        [] => "empty".to_owned(),
-        _ => values.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator),
-    }
+fn as_written<T: ToString>(values: &[T], separator: &str) -> String {
+    if values.is_empty() { "empty".to_owned() } else { joined(values, separator) }
 }
 
 /// A number in a message: of many digits with a power of ten.
@@ -709,7 +707,7 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
         };
         return Err(value("kernel", spec.kernel.name(), allowed));
     }
-    let listed = |allowed: &str| Err(value("devices", joined(&spec.devices, ","), allowed));
+    let listed = |allowed: &str| Err(value("devices", as_written(&spec.devices, ","), allowed));
     let is_repeated = |at: usize| spec.devices[..at].contains(&spec.devices[at]);
     if spec.devices.is_empty() {
         return listed("it must name a GPU, such as 0");
@@ -890,14 +888,14 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     }
     if let (None, Some(link)) = (simulate_devices, link) {
         let allowed = "it applies only to simulated devices";
-        return Err(value("link", joined(&link.map(plain), ","), allowed));
+        return Err(value("link", as_written(&link.map(plain), ","), allowed));
     }
     if spec.device_count().is_none() {
         return Ok(());
     }
     let (field, given) = match simulate_devices {
         Some(count) => ("simulate_devices", count.to_string()),
-        None => ("devices", joined(&spec.devices, ",")),
+        None => ("devices", as_written(&spec.devices, ",")),
     };
     let refuse = |allowed: &str| Err(value(field, &given, allowed));
     if simulate_devices.is_some() && spec.devices.len() > 1 {
@@ -931,7 +929,7 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     match link.filter(|link| !is_link(*link)) {
         Some(link) => {
             let allowed = "it must be a latency in microseconds, at least 0, and a bandwidth in 10^9 bytes per second, above 0";
-            Err(value("link", joined(&link.map(plain), ","), allowed))
+            Err(value("link", as_written(&link.map(plain), ","), allowed))
         }
         None => Ok(()),
     }
@@ -945,7 +943,7 @@ fn on_devices(spec: &MethodSpec, method: Method, shape: &Shape) -> Result<Method
         Ok(devices) => Ok(method.on_devices(devices)),
         Err(error) if spec.simulate_devices.is_some() => Err(error.into()),
         Err(SharesError { rows, .. }) => {
-            let given = joined(&spec.devices, ",");
+            let given = as_written(&spec.devices, ",");
             let allowed = format!(
                 "it must be at most {rows} GPUs, one for each row of tiles that devices share"
             );
@@ -989,7 +987,7 @@ fn tiling(spec: &MethodSpec, shape: &Shape) -> Result<Tiling, PlanError> {
         if values.len() != 1 && values.len() != shape.dim() {
             return Err(value(
                 field,
-                joined(values, "x"),
+                as_written(values, "x"),
                 match shape.dim() {
                     1 => "it must have one number".to_owned(),
                     dim => format!("it must have one number, or one for each of the {dim} axes"),
@@ -1168,13 +1166,13 @@ fn convection_diffusion(spec: &ProblemSpec, shape: &Shape) -> Result<Stencil, Pl
     if velocity.iter().any(|v| !v.is_finite()) {
         return Err(value(
             "velocity",
-            joined(&velocity.map(plain), ","),
+            as_written(&velocity.map(plain), ","),
             "it must be finite numbers",
         ));
     }
     if shape.dim() < 3 && velocity[2] != 0.0 {
         let allowed = format!("a {}D grid has no third component", shape.dim());
-        return Err(value("velocity", joined(&velocity.map(plain), ","), allowed));
+        return Err(value("velocity", as_written(&velocity.map(plain), ","), allowed));
     }
     Ok(Stencil::convection_diffusion(shape, velocity))
 }
@@ -1226,7 +1224,7 @@ fn diffusion(spec: &ProblemSpec, shape: &Shape) -> Result<Diffusion, PlanError> 
         None if !is_line => {
             let allowed = "it must be two different points, such as 0.5,0 and 0.5,1";
             let interface_text =
-                interface.map(|point| joined(&point.map(plain), ",")).join(" and ");
+                interface.map(|point| as_written(&point.map(plain), ",")).join(" and ");
             return Err(value("interface", interface_text, allowed));
         }
         None => Conductivity::Jump(Jump { ratio, interface }),

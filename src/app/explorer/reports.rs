@@ -244,7 +244,7 @@ impl Explorer {
 /// The message of a run that stopped at the rounding limit.
 fn rounding_limit(report: &Report) -> String {
     let cycles = report.latest.cycle;
-    let mut text = format!("Rounding limit reached: cycles after {cycles} bring it no further.");
+    let mut text = format!("Rounding limit reached: cycles after {cycles} make no progress.");
     if report.plan.stop.tolerance.is_some() {
         text += " The run did not converge.";
     }
