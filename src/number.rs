@@ -10,6 +10,11 @@ pub fn fnv(values: impl Iterator<Item = f64>) -> u64 {
     bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
 }
 
+/// Values one after the other, as a list has them: `32x16`, `0,1`.
+pub fn joined<T: ToString>(values: &[T], between: &str) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+}
+
 /// A value with up to four significant digits: `0.0312`, `12,346`, `−1.25×10⁻⁷`. Whole numbers
 /// below a million keep all of theirs, and powers of ten below 0.01 are written as such: `10⁻⁴`. The
 /// minus sign is a real one.

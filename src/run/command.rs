@@ -3,6 +3,7 @@
 use super::matrix::MatrixSpec;
 use super::spec::{Backend, MethodName, MethodSpec, RunSpec, StopSpec};
 use crate::grid::Precision;
+use crate::number::joined;
 use crate::problem::matrix::Ordering;
 use crate::problem::{Boundary, HotBox};
 use crate::solver::{ExchangePath, Kernel, Slabs};
@@ -208,11 +209,6 @@ pub(crate) fn option(line: &mut String, name: &str, value: &str) {
     // With a space, a value that begins with a minus would be taken for an option.
     let between = if value.starts_with('-') { '=' } else { ' ' };
     let _ = write!(line, " --{name}{between}{}", quoted(value));
-}
-
-/// Values as one text.
-pub(in crate::run) fn joined<T: ToString>(values: &[T], between: &str) -> String {
-    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
 }
 
 fn pairs(values: &[(&str, f64)]) -> String {

@@ -1,7 +1,6 @@
 //! Makes a plan of a run's description: the one place where a description is checked.
 
 use super::auto_gpu::AutoGpus;
-use super::command::joined;
 use super::gpu_fit::GpuFit;
 use super::host::Turn;
 use super::initial_guess::InitialGuess;
@@ -15,7 +14,7 @@ use crate::grid::memory::{self, NoRoom, OutOfMemory};
 use crate::grid::{
     Geometry, Precision, Shape, ShapeError, SharesError, Slice, Tiling, TilingError,
 };
-use crate::number::ratio;
+use crate::number::{joined, ratio};
 use crate::problem::input::{self, InputError};
 use crate::problem::matrix::{Analysis, MarketError, Places, PlacesError};
 use crate::problem::{

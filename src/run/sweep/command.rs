@@ -1,7 +1,8 @@
 //! A sweep as the command line that measures it.
 
 use super::spec::{Measure, SweepSpec};
-use crate::run::command::{Lists, joined, line_of, option};
+use crate::number::joined;
+use crate::run::command::{Lists, line_of, option};
 use crate::run::spec::{Backend, MethodName};
 use crate::solver::Kernel;
 
