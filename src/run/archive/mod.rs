@@ -174,6 +174,15 @@ impl RunArchive {
         }
         Record::unknown(cycle, seconds_at(&curve, cycle))
     }
+
+    /// Whether rounding falsifies the residual that comes with a cycle, so that the curve has none there or at the next
+    /// cycle that it has.
+    pub(in crate::run) fn is_residual_false(&self, cycle: u64) -> bool {
+        let curve = self.curve();
+        let next = curve.partition_point(|record| record.cycle < cycle);
+        // That of the newest is not known yet.
+        next + 1 < curve.len() && curve[next].residual.is_none()
+    }
 }
 
 /// Solver seconds after that number of cycles, interpolated between the records of a curve; 0 before the

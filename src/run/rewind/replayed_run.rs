@@ -197,6 +197,9 @@ impl ReplayedRun {
     pub fn norms(&self) -> Result<Record, SolverError> {
         let run = self.experiment.run();
         let mut norms = self.archive.record(run.cycle());
+        if norms.residual.is_none() && self.archive.is_residual_false(run.cycle()) {
+            norms.residual = Some(run.true_residual()?);
+        }
         let residual = norms.residual.is_none();
         let found = run.solver().norms(NormRequest {
             residual_l2: residual,

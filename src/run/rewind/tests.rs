@@ -68,7 +68,7 @@ fn live(archive: &RunArchive, view: &ObservationRequest, cycles: u64) -> Vec<Obs
     if let Some(exact) = archive.exact() {
         experiment.set_exact(exact).unwrap();
     }
-    let mut all = Vec::new();
+    let (mut all, mut true_residuals) = (Vec::new(), Vec::new());
     for cycle in 0..=cycles {
         if cycle > 0 {
             experiment.run_mut().advance(1).unwrap();
@@ -81,13 +81,16 @@ fn live(archive: &RunArchive, view: &ObservationRequest, cycles: u64) -> Vec<Obs
         }
         experiment.settle().unwrap();
         all.push(experiment.observe(view).unwrap());
+        true_residuals.push(experiment.run().true_residual().unwrap());
     }
     let curve: Vec<_> = experiment.run().history().records().copied().collect();
     archive.set_curve(&curve.into());
     // A residual comes with the next cycle, and may differ in its last bits from one of its own.
-    all.iter_mut().for_each(|observation| {
-        observation.norms = experiment.run().history().of(observation.cycle)
-    });
+    for (observation, true_residual) in all.iter_mut().zip(true_residuals) {
+        observation.norms = experiment.run().history().of(observation.cycle);
+        // The history has none where rounding falsifies the one that comes with a cycle.
+        observation.norms.residual.get_or_insert(true_residual);
+    }
     all
 }
 

@@ -41,9 +41,17 @@ impl Run {
         self.true_residual.as_ref().is_some_and(|known| known.cycle == self.cycle)
     }
 
+    /// ‖b − A u‖ of the present iterate.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub(in crate::run) fn true_residual(&self) -> Result<ResidualNorms, SolverError> {
+        true_residual(&self.plan.problem, &*self.solver)
+    }
+
     /// Records ‖b − A u‖ of the present iterate; returns ‖r‖₂ as it would come with the next cycle.
     pub(super) fn record_true_residual(&mut self) -> Result<f64, SolverError> {
-        let norms = true_residual(&self.plan.problem, &*self.solver)?;
+        let norms = self.true_residual()?;
         let own = self.solver.norms(NormRequest::RESIDUAL_L2)?.residual.unwrap_or_default().l2;
         self.history.confirm_residual(self.cycle, norms, norms.l2 - own);
         Ok(own)
@@ -96,7 +104,7 @@ impl Run {
 
     /// Examines the present iterate; returns whether it circles.
     pub(super) fn find_circling(&mut self) -> Result<bool, SolverError> {
-        let norm = true_residual(&self.plan.problem, &*self.solver)?.l2;
+        let norm = self.true_residual()?.l2;
         let is_no_less = self.circling.note(self.cycle, norm);
         // Devices with frozen values of each other may come back to where they were before the next exchange.
         if !is_no_less || !self.stops_at_rest || self.has_frozen_halos() || self.cycle <= self.given
