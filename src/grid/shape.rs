@@ -29,6 +29,12 @@ pub struct Shape {
     batch: usize,
 }
 
+/// What holds the arrays.
+const ADDRESSING: &str = match cfg!(target_arch = "wasm32") {
+    true => "a page in a browser",
+    false => "a machine",
+};
+
 /// Why a shape was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
@@ -39,7 +45,7 @@ pub enum ShapeError {
         field: &'static str,
     },
     /// More than any machine can address.
-    #[error("shape {shape} needs {} bytes for {ARRAYS} arrays of f64, more than a machine can address", two_digits(*.bytes as f64))]
+    #[error("shape {shape} needs {} bytes for {ARRAYS} arrays of f64, more than {ADDRESSING} can address", two_digits(*.bytes as f64))]
     TooLarge {
         /// The shape as it was given.
         shape: String,

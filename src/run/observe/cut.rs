@@ -37,7 +37,9 @@ fn walk([from, to]: [[usize; 2]; 2]) -> impl ExactSizeIterator<Item = [usize; 2]
         let (from, to) = (from[axis], to[axis]);
         // A tie rounds upwards, so on the way down it stays behind.
         let half = steps - usize::from(to < from);
-        let moved = (2 * step * from.abs_diff(to) + half) / (2 * steps).max(1);
+        // In 64 bits, also where a page has indices of 32.
+        let twice = 2 * step as u64 * from.abs_diff(to) as u64;
+        let moved = ((twice + half as u64) / (2 * steps as u64).max(1)) as usize;
         if to < from { from - moved } else { from + moved }
     };
     (0..steps + 1).map(move |step| [at(step, 0), at(step, 1)])
