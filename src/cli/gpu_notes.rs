@@ -16,8 +16,8 @@ pub(super) fn print_gpu_notes(plan: &Plan) {
             "this GPU computes f32 {speedup} times as fast as f64; --precision f32 uses that"
         ));
     }
-    if let Some(fit) = &plan.gpu_fit {
-        print_note(&fit.to_string());
+    if let Some(stream) = &plan.auto_stream {
+        print_note(&stream.to_string());
     }
     // Many machines have no GPU, and an old driver is no news.
     if let Some(why) = plan.without_gpu.as_ref().filter(|why| !is_absent(why)) {

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A run whose planes visit a GPU, which back end `auto` chose. Displayed as a sentence for its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GpuFit {
+pub struct AutoStream {
     /// The name of the GPU.
     pub gpu: String,
     /// Bytes that were free on it.
@@ -19,7 +19,7 @@ pub struct GpuFit {
     pub height: usize,
 }
 
-impl fmt::Display for GpuFit {
+impl fmt::Display for AutoStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { gpu, free, needed, memory, height } = self;
         match needed {
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn it_is_one_sentence() {
-        let fit = GpuFit {
+        let stream = AutoStream {
             gpu: "Test GPU".into(),
             free: 15 * GB,
             needed: Some(26 * GB),
@@ -53,11 +53,11 @@ mod tests {
             height: 100,
         };
         assert_eq!(
-            fit.to_string(),
+            stream.to_string(),
             "method classic needs 26.0 GB and Test GPU has 15.0 GB of memory free, so method wavefront makes the same sweeps, 100 in a cycle, with a budget of 8GB"
         );
         assert_eq!(
-            GpuFit { needed: None, ..fit }.to_string(),
+            AutoStream { needed: None, ..stream }.to_string(),
             "the planes visit Test GPU, with cycles of 100 sweeps and a budget of 8GB"
         );
     }

@@ -1,7 +1,7 @@
 //! What back end `auto` makes of a run that does not fit into the memory of the GPU, or that streams through a budget which
 //! nobody chose: its planes visit the GPU, in a window as large as the GPU has room for.
 
-use super::gpu_fit::GpuFit;
+use super::auto_stream::AutoStream;
 use super::plan::{Plan, PlanError, Planner};
 use super::spec::{Backend, ProblemKind, RunSpec, StopRule};
 use crate::grid::{ByteCount, Shape};
@@ -32,7 +32,7 @@ fn budget(free: u64) -> ByteCount {
 impl Planner {
     /// [`Planner::plan`], where [`Backend::Auto`] may change a run so that it takes the GPU: one of method `classic` that does
     /// not fit into its memory is made by method `wavefront`, and one that streams through a budget which nobody chose gets
-    /// that of the GPU. Their sweeps have the same bits, but a cycle may be another number of them ([`Plan::gpu_fit`]).
+    /// that of the GPU. Their sweeps have the same bits, but a cycle may be another number of them ([`Plan::auto_stream`]).
     ///
     /// # Errors
     /// [`PlanError`] names the field, its value, and what is allowed.
@@ -49,11 +49,12 @@ impl Planner {
         let shape = spec.problem.grid().filter(|_| may_change(spec))?;
         let device = self.device(*spec.method.devices.first()?);
         self.auto.check(&device)?.ok()?;
-        let (fitted, gpu_fit) = fitted(spec, &shape, &device.name()?, device.free_memory().ok()?)?;
+        let (fitted, auto_stream) =
+            fitted(spec, &shape, &device.name()?, device.free_memory().ok()?)?;
         let plan = self.plan(&fitted).ok()?;
         device.check_kernel(Kernel::AUTO, &plan.method, plan.precision, false).ok()?;
         device.check_memory(&plan.problem, &plan.method, plan.precision).ok()?;
-        Some(Plan { gpu_fit: Some(gpu_fit), ..plan })
+        Some(Plan { auto_stream: Some(auto_stream), ..plan })
     }
 }
 
@@ -71,7 +72,7 @@ fn may_change(spec: &RunSpec) -> bool {
 
 /// The run to make in place of `spec` on a GPU with so many free bytes; `None` where `spec` is to be made as it is. Both
 /// make the same sweeps, and as many at most where `spec` is of method `classic`.
-fn fitted(spec: &RunSpec, shape: &Shape, gpu: &str, free: u64) -> Option<(RunSpec, GpuFit)> {
+fn fitted(spec: &RunSpec, shape: &Shape, gpu: &str, free: u64) -> Option<(RunSpec, AutoStream)> {
     let is_classic = spec.method.name == MethodName::Classic;
     let needed = is_classic.then(|| classic_bytes(spec, shape));
     if !may_change(spec) || needed.is_some_and(|needed| needed <= free) {
@@ -90,8 +91,8 @@ fn fitted(spec: &RunSpec, shape: &Shape, gpu: &str, free: u64) -> Option<(RunSpe
         fitted.stop.max_cycles /= height as u64;
     }
     method.height = Some(Height::Sweeps(height));
-    let fit = GpuFit { gpu: gpu.to_owned(), free, needed, memory, height };
-    Some((fitted, fit))
+    let stream = AutoStream { gpu: gpu.to_owned(), free, needed, memory, height };
+    Some((fitted, stream))
 }
 
 /// Whether the run is Jacobi's iteration, sweep by sweep, whose planes can stream. A tolerance of the update is one of a

@@ -5,11 +5,11 @@
 pub(crate) mod any;
 mod archive;
 mod auto_gpu;
+mod auto_stream;
 mod command;
 mod export;
 mod fit_to_gpu;
 pub mod flagg;
-mod gpu_fit;
 mod history;
 pub(crate) mod host;
 mod initial_guess;
@@ -29,6 +29,7 @@ mod tuner;
 mod worker;
 
 pub use archive::{RunArchive, cycle_at, seconds_at};
+pub use auto_stream::AutoStream;
 pub(crate) use command::option;
 pub use command::{command_line, drawing_command_line};
 pub(crate) use export::cell;
@@ -37,7 +38,6 @@ pub use export::{
     frequencies_table, inside_table, map_table, mean_tile_table, probes_table, profile_table,
     row_map_table, save_field, save_run, save_shown, save_solution, save_unknowns,
 };
-pub use gpu_fit::GpuFit;
 pub use history::{
     CostAt, CycleValue, History, Largest, Record, Reductions, SpeedupAt, reduction, speedup_curve,
 };

@@ -1,7 +1,7 @@
 //! Makes a plan of a run's description: the one place where a description is checked.
 
 use super::auto_gpu::AutoGpus;
-use super::gpu_fit::GpuFit;
+use super::auto_stream::AutoStream;
 use super::host::Turn;
 use super::initial_guess::InitialGuess;
 use super::matrix::{Matrices, OnRead, Ordered, PlanTimes};
@@ -61,7 +61,7 @@ pub struct Plan {
     /// Why a run with [`Backend::Auto`] is on the CPU, if a GPU was tried.
     pub without_gpu: Option<SolverError>,
     /// Why the planes of a run with [`Backend::Auto`] visit the GPU, if that was not chosen.
-    pub gpu_fit: Option<GpuFit>,
+    pub auto_stream: Option<AutoStream>,
     /// When to stop.
     pub stop: Stop,
 }
@@ -243,7 +243,7 @@ impl Planner {
             precision: spec.method.precision,
             place,
             without_gpu,
-            gpu_fit: None,
+            auto_stream: None,
             stop: spec.stop,
         })
     }
@@ -317,7 +317,7 @@ impl Planner {
             precision: method_spec.precision,
             place,
             without_gpu,
-            gpu_fit: None,
+            auto_stream: None,
             stop: spec.stop,
         })
     }
