@@ -14,6 +14,12 @@ const run = async (name, cycles) =>
 // Milliseconds in which turns are measured.
 const LONG = 10_000;
 
+// Where the slider of the overlap is, as in the tests: its handle at 0, and a place to the right of it; a step of it; and a
+// place in the map.
+const OVERLAP = [121, 180, 148];
+const NOTCH = 6;
+const MAP = [460, 300];
+
 /** Keeps the length of every turn of the page: of timers, in which loops and jobs are, and of frames. */
 function keepTurns() {
   globalThis.turns = { setTimeout: [], requestAnimationFrame: [] };
@@ -28,24 +34,52 @@ function keepTurns() {
   }
 }
 
+/** Keeps when the pointer moved, and when a frame first showed another picture in the middle of the map. */
+function keepPictures([x, y]) {
+  globalThis.moved = [];
+  globalThis.shown = [];
+  addEventListener("pointermove", () => moved.push(performance.now()), { capture: true });
+  const size = 64;
+  const points = new Uint8Array(4 * size * size);
+  const request = globalThis.requestAnimationFrame.bind(globalThis);
+  let before = "";
+  globalThis.requestAnimationFrame = (frame) =>
+    request((...values) => {
+      frame(...values);
+      const canvas = document.querySelector("canvas");
+      const gl = canvas.getContext("webgl2") ?? canvas.getContext("webgl");
+      gl.readPixels(x, canvas.height - y, size, size, gl.RGBA, gl.UNSIGNED_BYTE, points);
+      const now = points.join();
+      if (now !== before) shown.push(performance.now());
+      before = now;
+    });
+}
+
 function summary(times) {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share) => (sorted[Math.floor(share * (sorted.length - 1))] ?? NaN).toFixed(1);
   return `${sorted.length}: median ${at(0.5)} ms, 95 % ${at(0.95)} ms, longest ${at(1)} ms`;
 }
 
-/** Cycles a second of a run without the window: a thousand. */
-const speed = (page, few, many) =>
-  page.evaluate(async ([few, many]) => {
-    const { fingerprint } = await import("./tilescope.js");
-    const time = (run) => {
-      const begin = performance.now();
+/** Cycles a second of a run without the window, of processor time: other programs may take a part of the machine. */
+async function speed(page, few, many) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const busy = async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return metrics.find(({ name }) => name === "TaskDuration").value;
+  };
+  const time = async (run) => {
+    const begin = await busy();
+    await page.evaluate(async (run) => {
+      const { fingerprint } = await import("./tilescope.js");
       fingerprint(run);
-      return performance.now() - begin;
-    };
-    time(few);
-    return (1000 * 1000) / (time(many) - time(few));
-  }, [few, many]);
+    }, run);
+    return (await busy()) - begin;
+  };
+  await time(few);
+  return 1000 / ((await time(many)) - (await time(few)));
+}
 
 console.log(`Chromium ${version}`);
 for (const name of names) {
@@ -63,5 +97,30 @@ for (const name of names) {
   const turns = await page.evaluate(() => turns);
   console.log(`  turns ${summary(turns.setTimeout)}`);
   console.log(`  frames ${summary(turns.requestAnimationFrame)}, ${errors.length} errors`);
+}
+
+// A run that rests, whose overlap is dragged notch by notch; a picture may come in parts, so the first after a move counts.
+{
+  const context = await begin();
+  await context.addInitScript(keepPictures, MAP);
+  const { page } = await open(link(await run("quarter-f64", 1_000_000)));
+  await page.waitForTimeout(3000);
+  await page.keyboard.press("Space");
+  await page.waitForTimeout(2000);
+  const [left, right, y] = OVERLAP;
+  await page.mouse.move(left, y);
+  await page.mouse.down();
+  await page.waitForTimeout(2000);
+  const times = [];
+  for (let x = left + NOTCH; x <= right; x += NOTCH) {
+    await page.evaluate(() => [moved, shown].forEach((times) => times.splice(0)));
+    await page.mouse.move(x, y);
+    await page.waitForTimeout(2000);
+    const [moved, shown] = await page.evaluate(() => [globalThis.moved, globalThis.shown]);
+    console.log(`  ${x}: ${shown.map((time) => (time - moved[0]).toFixed(0)).join(", ")}`);
+    if (shown.length > 0) times.push(shown[0] - moved[0]);
+  }
+  await page.mouse.up();
+  console.log(`a drag, from a notch to its picture ${summary(times)}`);
 }
 await close();

@@ -23,6 +23,10 @@ const MAP = [460, 300];
 const BROWSE = [417, 439];
 const START = [42, 236];
 const PIN = [1247, 85];
+// What is to be saved: a table in place of a picture, an animation, and that without loss, once it is one.
+const TABLE = [476, 541];
+const ANIMATION = [325, 661];
+const LOSSLESS = [389, 526];
 
 const RUN = `version = 1
 
@@ -88,10 +92,11 @@ const hasShape = (address, ...shape) => new RegExp(`shape = \\[\\s*${shape.join(
 /** The cycle that a link shows. */
 const cycle = (address) => Number(/^cycle = (\d+)/m.exec(opened(address).view)?.[1] ?? 0);
 
-/** A picture of the page, which is also kept. */
-async function picture(page, name) {
+/** A picture of the page, or of a part of it, which is also kept. */
+async function picture(page, name, part) {
   const path = process.env.PICTURES && join(process.env.PICTURES, `${name}.png`);
-  return page.screenshot({ path });
+  const [x, y, width, height] = part ?? [];
+  return page.screenshot({ path, clip: part && { x, y, width, height } });
 }
 
 /** Draws pictures in the page, and returns what `of` says about their points: numbers of 0 … 255, four for each. */
@@ -128,10 +133,10 @@ const difference = (page, one, other) =>
     return different / one.length;
   });
 
-/** Waits until the page looks like a picture of it that somebody has looked at. */
-async function looks(page, name) {
+/** Waits until the page, or a part of it, looks like a picture of it that somebody has looked at. */
+async function looks(page, name, part) {
   const known = await readFile(join(here, "pictures", `${name}.png`));
-  await until(`the picture ${name}`, async () => (await difference(page, await picture(page, name), known)) < 0.01);
+  await until(`the picture ${name}`, async () => (await difference(page, await picture(page, name, part), known)) < 0.01);
 }
 
 const tests = {
@@ -181,6 +186,33 @@ const tests = {
     await until("the dropped run", async () => opened(await copied(other.page)).run === before);
     await picture(other.page, "dropped");
     assert.deepEqual([...errors, ...other.errors], []);
+  },
+
+  async "a table and films are downloaded"() {
+    for (const [clicks, extension, start] of [
+      [[TABLE], ".csv", "i,"],
+      [[ANIMATION], ".gif", "GIF89a"],
+      [[ANIMATION, LOSSLESS], ".apng", "\u0089PNG"],
+    ]) {
+      const { page, errors } = await open(link(RUN.replace("100000", "20")));
+      await until("the last cycle", async () => cycle(await copied(page)) === 20);
+      await page.keyboard.press("Control+S");
+      await page.waitForTimeout(5000);
+      for (const place of clicks) {
+        const before = await picture(page, "save-before");
+        await page.mouse.click(...place);
+        await until("a change", async () => (await difference(page, before, await picture(page, `save${extension}`))) > 0.001);
+        await page.waitForTimeout(3000);
+      }
+      const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
+      const [name, bytes] = [download.suggestedFilename(), await readFile(await download.path())];
+      assert.ok(name.endsWith(extension), name);
+      assert.equal(bytes.subarray(0, start.length).toString("latin1"), start);
+      // A chunk that says how many frames there are.
+      assert.equal(bytes.includes("acTL"), extension === ".apng");
+      console.log(`   ${name}, ${bytes.length} bytes`);
+      assert.deepEqual(errors, []);
+    }
   },
 
   async "a dropped array is solved"() {
@@ -326,6 +358,32 @@ const tests = {
     }
   },
 
+  async "a matrix of a million rows starts"() {
+    const matrix = RUN.replace('"poisson"', '"matrix"\nmatrix = { source = "poisson-1000x1000" }');
+    const { page, errors } = await open(link(matrix.replace("128, 128", "1000000").replace("[32]", "[1024]")));
+    await until("its cycles", async () => cycle(await copied(page)) > 2);
+    await picture(page, "matrix-large");
+    assert.deepEqual(errors, []);
+  },
+
+  async "what is too large is refused in a sentence"() {
+    const { page, errors } = await open(link(RUN.replace("128, 128", "9000, 9000")));
+    await looks(page, "refused", [284, 630, 490, 60]);
+    assert.deepEqual(errors, []);
+  },
+
+  async "settings outlive the visit"() {
+    const { page, errors } = await open("#lesson=overlap");
+    const settings = () => page.evaluate(() => localStorage["tilescope/settings.toml"] ?? "");
+    await page.waitForTimeout(2000);
+    const light = await picture(page, "light");
+    await page.keyboard.press("Control+T");
+    await until("a saved theme", async () => /dark = true/.test(await settings()));
+    await page.reload();
+    await until("a dark page", async () => (await difference(page, light, await picture(page, "dark"))) > 0.5);
+    assert.deepEqual(errors, []);
+  },
+
   async "the first start says welcome, and a lesson looks as it did"() {
     for (const [shown, name] of [["", "welcome"], ["#lesson=overlap", "lesson"]]) {
       const { page, errors } = await open(shown);
@@ -342,10 +400,14 @@ const tests = {
     const found = {};
     for (const name of Object.keys(known)) {
       const run = await readFile(join(here, "runs", `${name}.toml`), "utf8");
-      found[name] = await page.evaluate(async (run) => {
-        const { fingerprint } = await import("./tilescope.js");
-        return fingerprint(run);
-      }, run);
+      found[name] = {};
+      for (const precision of ["f32", "f64"]) {
+        const precise = run.replace("[method]", `[method]\nprecision = "${precision}"`);
+        found[name][precision] = await page.evaluate(async (run) => {
+          const { fingerprint } = await import("./tilescope.js");
+          return fingerprint(run);
+        }, precise);
+      }
     }
     assert.deepEqual(found, known);
   },

@@ -19,6 +19,7 @@ pub fn fingerprint(run: &Run) -> Result<u64, SolverError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::Precision;
     use crate::run::{Planner, RunSpec};
     use std::collections::BTreeMap;
     use std::fs;
@@ -43,13 +44,18 @@ mod tests {
         for entry in fs::read_dir(folder.join("runs")).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            numbers.insert(name, number(&RunSpec::load(&path).unwrap()));
+            let of_both = [Precision::F32, Precision::F64].map(|precision| {
+                let mut spec = RunSpec::load(&path).unwrap();
+                spec.method.precision = precision;
+                (precision.name().to_owned(), number(&spec))
+            });
+            numbers.insert(name, BTreeMap::from(of_both));
         }
         let file = folder.join("fingerprints.json");
         if std::env::var("UPDATE_SNAPSHOTS").is_ok_and(|answer| answer == "true" || answer == "1") {
             fs::write(&file, serde_json::to_string_pretty(&numbers).unwrap() + "\n").unwrap();
         }
-        let known: BTreeMap<String, String> =
+        let known: BTreeMap<String, BTreeMap<String, String>> =
             serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
         assert_eq!(numbers, known);
     }

@@ -2,6 +2,11 @@
 //!
 //! What divides a grid into blocks does not depend on the form, and is compiled without it.
 
+#[cfg(target_arch = "wasm32")]
+mod page;
+#[cfg(target_arch = "wasm32")]
+mod program;
+
 use super::level::Level;
 use super::norms::Lanes;
 use super::update::{
@@ -56,6 +61,20 @@ const IS_SOFTWARE_ALWAYS: bool = cfg!(target_arch = "wasm32");
 
 /// Passes `work` the sweeps of a system, of whose update the fraction `omega` is applied.
 pub(super) fn with_sweeps<R: Real, T>(
+    system: &System<R>,
+    omega: R,
+    level: Level,
+    work: impl FnOnce(&dyn Sweeps<R>) -> T,
+) -> T {
+    #[cfg(target_arch = "wasm32")]
+    if let Some(compiled) = page::Compiled::new(system, omega) {
+        return with_form(system, omega, level, |others| work(&compiled.beside(others)));
+    }
+    with_form(system, omega, level, work)
+}
+
+/// The same, of the form of the update that has its weights.
+fn with_form<R: Real, T>(
     system: &System<R>,
     omega: R,
     level: Level,
