@@ -194,10 +194,14 @@ const tests = {
       [[ANIMATION], ".gif", "GIF89a"],
       [[ANIMATION, LOSSLESS], ".apng", "\u0089PNG"],
     ]) {
+      // The kind of file is remembered.
+      await begin();
       const { page, errors } = await open(link(RUN.replace("100000", "20")));
       await until("the last cycle", async () => cycle(await copied(page)) === 20);
+      const closed = await picture(page, "closed");
       await page.keyboard.press("Control+S");
-      await page.waitForTimeout(5000);
+      await until("the dialog", async () => (await difference(page, closed, await picture(page, "save"))) > 0.3);
+      await page.waitForTimeout(3000);
       for (const place of clicks) {
         const before = await picture(page, "save-before");
         await page.mouse.click(...place);

@@ -262,7 +262,7 @@ fn speed(ui: &Ui, rate: f64) -> String {
     let whole = rate.round() as u64;
     let exact = format!("{} cycle{}/s", grouped(whole), if whole == 1 { "" } else { "s" });
     if rate < 1e3 {
-        return exact;
+        return fitting(ui, [exact, format!("{}/s", grouped(whole))]);
     }
     let thousands = grouped((rate / 1e3).round() as u64);
     fitting(ui, [exact, format!("{thousands}k cycles/s"), format!("{thousands}k/s")])
