@@ -2375,7 +2375,7 @@ mod signals {
         }
     }
 
-    /// Starts the program and waits until its handler for SIGINT is installed.
+    /// Starts the program and waits until its handler for SIGINT is installed, which is that of the last signal.
     pub(super) fn start(folder: &TempDir, arguments: &str) -> Child {
         let child = std::process::Command::new(env!("CARGO_BIN_EXE_tilescope"))
             .args(arguments.split_whitespace())
@@ -2415,6 +2415,24 @@ mod signals {
             assert!(said.contains("; nothing was saved"), "{said}");
             assert_eq!(arguments.starts_with("solve"), said.contains("--save-on-interrupt"));
             assert!(files(&folder).is_empty());
+        }
+    }
+
+    #[test]
+    fn the_exit_code_names_the_signal() {
+        for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+            for arguments in [
+                "solve --tol none --max-cycles 1000000000000 --save-on-interrupt --save-field u.npy",
+                "sweep --shape 1000x1000 --k 2 --tol 1e-12 --backend cpu -o s.csv",
+                "lesson --check overlap",
+            ] {
+                let folder = folder();
+                let mut child = start(&folder, arguments);
+                let id = child.id().to_string();
+                let sent = std::process::Command::new("kill").args([signal, &id]).status();
+                assert!(sent.unwrap().success());
+                assert_eq!(child.wait().unwrap().code(), Some(code), "{signal} {arguments}");
+            }
         }
     }
 

@@ -77,7 +77,7 @@ Examples:
   tilescope bench kernels --to-tolerance                compare the kernels
 
 Exit codes: 0 success; 1 failure, or the tolerance was not reached; 2 wrong usage; 130 interrupted by
-Ctrl-C.";
+Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.";
 
 /// Parses the command line, runs the subcommand and returns the exit code of the process.
 #[must_use]

@@ -382,7 +382,7 @@ impl Render {
                 },
             }
         }
-        interrupt.saves(vec![self.output.clone()], 0, "");
+        interrupt.saves(vec![self.output.clone()], Some(0), "");
         match self.save(&spec, &runs, view, interrupt) {
             Err(error) if matches!(error.downcast_ref(), Some(FilmError::Cancelled)) => {
                 Ok(interrupt.report("interrupted; nothing was saved"))

@@ -1,7 +1,7 @@
 //! `tilescope sweep`: measures many settings and writes a table.
 
 use super::args::CommonArgs;
-use super::console::{FAILED, INTERRUPTED, UsageError, json, named, print, print_note};
+use super::console::{FAILED, UsageError, json, named, print, print_note};
 use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
@@ -162,7 +162,7 @@ impl Sweep {
                 ),
             });
             plot()?;
-            return Ok(ExitCode::from(INTERRUPTED));
+            return Ok(interrupt.exit_code());
         }
         let best = SweepRow::best(&rows);
         // The numbers first: they are not lost where saving the figure fails.

@@ -1,7 +1,7 @@
 //! `tilescope tune`: finds the fastest setting for a problem by measuring those predicted fastest.
 
 use super::args::CommonArgs;
-use super::console::{FAILED, INTERRUPTED, json, print, print_note};
+use super::console::{FAILED, json, print, print_note};
 use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
@@ -100,7 +100,7 @@ impl Tune {
         print_gpu_notes_of(&mut sweep)?;
         let Some((settings, tried)) = search(&mut sweep, interrupt)? else {
             print_note("interrupted before the search was complete");
-            return Ok(ExitCode::from(INTERRUPTED));
+            return Ok(interrupt.exit_code());
         };
         let fastest = SweepRow::best(&tried);
         print(&if self.json {
