@@ -1533,6 +1533,12 @@ fn a_video_is_made_by_ffmpeg_whole_or_not_at_all() {
     let path = ffmpeg(&folder, r#"[ "$1" = -version ] && exit; exit 1"#);
     let said = "tilescope: ffmpeg could not create a.mp4: it ended without a message\n";
     tilescope(&folder, &animate).env("PATH", path).assert().code(1).stderr(said);
+    for (script, why) in [("exit 1", "does not work"), ("exec sleep 1000", "does not answer")] {
+        let said =
+            format!("tilescope: .mp4 files need ffmpeg, which {why}; .apng and .gif do not\n");
+        let path = ffmpeg(&folder, script);
+        tilescope(&folder, &animate).env("PATH", path).assert().code(1).stderr(said);
+    }
     let none = ".mp4 files need ffmpeg, which is not installed; .apng and .gif do not";
     let none = format!("tilescope: {none}\n");
     tilescope(&folder, &animate).env("PATH", "").assert().code(1).stderr(none);

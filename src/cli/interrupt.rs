@@ -89,7 +89,8 @@ impl Interrupt {
     /// If the system does not allow a handler.
     pub fn install(ended: impl Into<String>) -> anyhow::Result<Self> {
         Self(()).ends_with(ended);
-        handle_signals().map_err(|error| anyhow!("cannot install a handler for Ctrl-C: {error}"))?;
+        handle_signals()
+            .map_err(|error| anyhow!("cannot install a handler for Ctrl-C: {error}"))?;
         Ok(Self(()))
     }
 

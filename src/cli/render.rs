@@ -658,7 +658,7 @@ impl Render {
         let refused = match (FigureFile::of(&self.output), FilmFile::of(&self.output)) {
             (_, Ok(film)) if self.animate.is_some() => match film.check(view.figure.theme) {
                 // The option makes sense; it is the machine that does not have it.
-                Err(error @ FilmError::NoFfmpeg) => return Err(error.into()),
+                Err(error @ FilmError::NoFfmpeg { .. }) => return Err(error.into()),
                 Err(error) => error.to_string(),
                 Ok(()) => return Ok(()),
             },
