@@ -873,9 +873,9 @@ fn record_one(
     let reached = seen.snapshots.last().map_or(0, Snapshot::cycle);
     match &seen.outcome {
         Some(Outcome::RoundingLimit) if last.is_some_and(|last| reached < last) => {
-            let [reached, last] = [reached, last.unwrap_or_default()].map(grouped);
+            let (reached, last) = (counted(reached, "cycle"), grouped(last.unwrap_or_default()));
             print_note(&format!(
-                "the run ends after {reached} cycles, at the rounding limit; they are drawn in place of {last}"
+                "the run ends after {reached}, at the rounding limit; its last cycle is drawn in place of {last}"
             ));
         }
         Some(Outcome::Diverged(divergence)) => print_note(&divergence.to_string()),

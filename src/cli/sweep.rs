@@ -155,10 +155,11 @@ impl Sweep {
         if !is_whole {
             let all = counted(sweep.cells().len() as u64, "setting");
             print_note(&match rows.len() {
-                0 => format!("interrupted before the first of {all}; --resume begins again"),
+                0 => "interrupted before the first setting; --resume begins again".to_owned(),
                 made => format!(
-                    "interrupted after {made} of {all}; {} keeps them, and --resume continues",
+                    "interrupted after {made} of {all}; {} keeps {}, and --resume continues",
                     self.output.display(),
+                    if made == 1 { "it" } else { "them" },
                 ),
             });
             plot()?;
@@ -396,7 +397,9 @@ fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaselin
 
 /// Time to the tolerance of classic Jacobi over that of the best setting.
 fn speedup(best: Option<&SweepRow>, classic: Option<ClassicBaseline>) -> Option<f64> {
-    Some(classic?.cost()? / best?.cost()?)
+    let speedup = classic?.cost()? / best?.cost()?;
+    // Where the initial guess is within the tolerance both take no time.
+    speedup.is_finite().then_some(speedup)
 }
 
 /// The best of some rows, the number of rows equal to it, and its command line.

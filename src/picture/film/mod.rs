@@ -222,15 +222,19 @@ pub fn save_film(
         }
         FilmFile::Mp4 => {
             let mut encoder = mp4::Mp4::start(path, &first, film, run)?;
-            match record_run(&mut encoder) {
-                Ok(()) => {
-                    let (video, _known) = encoder.finish(path)?;
+            let made = match record_run(&mut encoder) {
+                Ok(()) => encoder.finish(path),
+                Err(error) => Err(encoder.abort(path, error)),
+            };
+            match (made, stopped.take()) {
+                (Ok((video, _known)), None) => {
                     write_atomically(path, |out| io::copy(&mut video.as_file(), out).map(drop))
                 }
-                Err(error) => {
-                    let failed = encoder.abort(path, error);
-                    return Err(stopped.unwrap_or(failed));
+                // Ctrl-C in a terminal ends ffmpeg, too.
+                (Err(_), None) if cancel.load(Ordering::Relaxed) => {
+                    return Err(FilmError::Cancelled);
                 }
+                (Err(error), None) | (_, Some(error)) => return Err(error),
             }
         }
     };
