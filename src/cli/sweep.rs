@@ -347,7 +347,7 @@ pub(super) fn problem_name(run: &RunSpec) -> String {
         return named(&problem_title(run, &shape));
     }
     let sides: Vec<_> = sides.iter().map(ToString::to_string).collect();
-    format!("{}, {}", run.problem.kind.label(), sides.join(" × "))
+    format!("{}, {}", run.problem.title(), sides.join(" × "))
 }
 
 /// The summary on stdout.
