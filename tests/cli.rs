@@ -1604,7 +1604,9 @@ fn a_cycle_after_the_end_of_the_run_can_be_drawn() {
     let said = tilescope(&folder, &format!("{rest} 800000000")).output().unwrap();
     let why = String::from_utf8(said.stderr).unwrap();
     assert!(said.status.success() && why.starts_with("tilescope: the run ends after "), "{why}");
-    assert!(why.ends_with("at the rounding limit; its last cycle is drawn in place of 800,000,000\n"));
+    assert!(
+        why.ends_with("at the rounding limit; its last cycle is drawn in place of 800,000,000\n")
+    );
     refused(
         &folder,
         "render --shape 16x16 --kind curves --at-cycle 2 --until 100 --max-cycles 5 -o u.csv",

@@ -399,13 +399,8 @@ impl Render {
                 if let Some((option, path)) = replaced {
                     print_note(&format!("{}, the file of {option}, was replaced", path.display()));
                 }
-                if FilmFile::of(&self.output).is_ok_and(|film| !film.carries_run()) {
-                    let path = self.output.display();
-                    print_note(&format!("{path} cannot be opened as a run; an .apng can"));
-                } else if !picture::is_table(&self.output) || self.animate.is_some() {
-                    let runs = std::iter::once(&spec).chain(others.iter().map(|other| &other.run));
-                    print_without_run(&self.output, runs);
-                }
+                let runs = std::iter::once(&spec).chain(others.iter().map(|other| &other.run));
+                print_without_run(&self.output, runs);
                 Ok(ExitCode::SUCCESS)
             }
         }
@@ -828,11 +823,10 @@ impl Render {
     }
 }
 
-/// Says so where a figure carries no run because a file of it cannot be named.
+/// Says so where a figure or an animation carries no run.
 pub(super) fn print_without_run<'a>(path: &Path, runs: impl Iterator<Item = &'a RunSpec>) {
-    if let Some(file) = picture::unnameable_file(path, runs) {
-        let (path, file) = (path.display(), file.display());
-        print_note(&format!("{path} carries no run: the name of {file} is not text (UTF-8)"));
+    if let Some(why) = picture::why_without_run(path, runs) {
+        print_note(&format!("{} {why}", path.display()));
     }
 }
 

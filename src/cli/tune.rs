@@ -9,7 +9,8 @@ use super::progress::Progress;
 use super::sweep::{best, none_reached, problem_name, usage};
 use crate::picture::{counted, rounded};
 use crate::run::{
-    CostPrediction, CyclePrediction, Measure, PerAxis, Setting, Sweep, SweepRow, SweepSpec, by_predicted_cost,
+    CostPrediction, CyclePrediction, Measure, PerAxis, Setting, Sweep, SweepRow, SweepSpec,
+    by_predicted_cost,
 };
 use crate::solver::Kernel;
 use crate::solver::Subiterations;

@@ -100,11 +100,9 @@ pub(super) fn ui(
         let predicted = |value| results.data().predicted(index, value).map_or_else(dash, time);
         let bar =
             prediction.and_then(|prediction| prediction.cycles).filter(|c| c.cycles.is_finite());
-        let cycles = bar.map_or_else(dash, |cycle_prediction| {
-            match cycle_prediction.error {
-                0.0 => "known".to_owned(),
-                _ => cycle_prediction.to_string(),
-            }
+        let cycles = bar.map_or_else(dash, |cycle_prediction| match cycle_prediction.error {
+            0.0 => "known".to_owned(),
+            _ => cycle_prediction.to_string(),
         });
         let spread = row.zip(row.and_then(|row| row.seconds_per_cycle_error));
         let spread = spread.map(|(_, error)| format!(" ± {}", time(error))).unwrap_or_default();
