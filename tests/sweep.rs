@@ -260,7 +260,7 @@ fn an_invalid_sweep_is_an_error_in_one_sentence() {
         ("--tile 4x4x4x4", &["one for each axis"]),
         ("--k 1:4000 --overlap 0:4000", &["16004000 settings", "1000000"]),
         ("--kernel shared", &["kernel is shared", "backend cuda"]),
-        ("--tol -1", &["tolerance is -1"]),
+        ("--tol -1", &["--tol is -1"]),
         ("--k -3:4", &["'-3:4'", "--k"]),
         ("--plot s.jpg", &["none of .png, .svg and .pdf"]),
         ("--measure speed", &["speed"]),

@@ -87,10 +87,9 @@ mod tests {
         fn every_key_of_a_run_file_has_an_option(spec in run()) {
             let cli = Cli::command();
             let solve = cli.find_subcommand("solve").unwrap();
-            let file: toml::Table = spec.to_toml().parse().unwrap();
-            let tables = ["problem", "method", "stop"].map(|table| file.get(table));
-            let tables = tables.into_iter().flatten().filter_map(toml::Value::as_table);
-            for key in tables.flat_map(toml::Table::keys) {
+            let file = serde_json::to_value(&spec).unwrap();
+            let tables = ["problem", "method", "stop"].map(|table| file[table].as_object().unwrap());
+            for key in tables.into_iter().flat_map(serde_json::Map::keys) {
                 let renamed = RENAMED.iter().find(|(old, _)| old == key);
                 let option = renamed.map_or_else(|| key.replace('_', "-"), |(_, new)| (*new).to_owned());
                 let is_option = solve.get_arguments().any(|known| known.get_long() == Some(&option));
