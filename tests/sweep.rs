@@ -255,7 +255,7 @@ fn an_invalid_sweep_is_an_error_in_one_sentence() {
         ("--overlap 3", &["overlap 3 is odd"]),
         ("--k 0,4", &["k is 0"]),
         ("--tile 4 --overlap 8,10", &["none of the 2 settings can run", "overlap 8 is too large"]),
-        ("--tile 4 --overlap 8", &["the only setting cannot run: overlap 8 is too large"]),
+        ("--tile 4 --overlap 8", &["the only setting cannot run: --overlap 8 is too large"]),
         ("--tile 4x4x4", &["one for each of the 2 axes"]),
         ("--tile 4x4x4x4", &["one for each axis"]),
         ("--k 1:4000 --overlap 0:4000", &["16004000 settings", "1000000"]),
