@@ -879,12 +879,12 @@ fn simulated_devices_have_the_results_of_one() {
         refused(&folder, &format!("solve {options}"), 2, &[part]);
     };
     let small = "--shape 40x64 --tile 8 --k 4";
-    let rows = "simulate_devices is 9; it must be 1 to 8, the rows of tiles that devices share";
+    let rows = "--simulate-devices is 9; it must be 1 to 8, the rows of tiles that devices share";
     refuse(&format!("{small} --simulate-devices 9"), rows);
-    refuse(&format!("{small} --simulate-devices 0"), "simulate_devices is 0; it must be 1 to 8");
+    refuse(&format!("{small} --simulate-devices 0"), "--simulate-devices is 0; it must be 1 to 8");
     let never = "--simulate-devices 2 --exchange-every 0";
-    refuse(&format!("{small} {never}"), "exchange_every is 0; it must be at least 1");
-    let alone = "exchange_every is 8; it applies only to several devices";
+    refuse(&format!("{small} {never}"), "--exchange-every is 0; it must be at least 1");
+    let alone = "--exchange-every is 8; it applies only to several devices";
     refuse(&format!("{small} --exchange-every 8"), alone);
     let link = "--simulate-devices 2 --link 1,0";
     refuse(&format!("{small} {link}"), "link is 1,0; it must be a latency");
@@ -902,7 +902,7 @@ fn simulated_devices_have_the_results_of_one() {
     refuse(&path, "exchange is peer; it applies only to GPUs");
     refuse(&format!("{small} --exchange host"), "exchange is host; it applies only to several");
     let both = format!("{small} --simulate-devices 2 --devices 0,1");
-    refuse(&both, "simulate_devices is 2; one GPU simulates them; devices must name one");
+    refuse(&both, "--simulate-devices is 2; one GPU simulates them; devices must name one");
     let many: Vec<_> = (0..9).map(|gpu| gpu.to_string()).collect();
     let nine = "it must be at most 8 GPUs, one for each row of tiles that devices share";
     refuse(&format!("{small} --devices {}", many.join(",")), nine);
@@ -1016,17 +1016,15 @@ fn a_block_size_is_for_kernel_classic() {
         refused(&folder, &format!("solve --shape 24x20 {options}"), 2, parts);
     };
     let classic = "--method classic --block-size";
-    refuse(&format!("{classic} 48"), &["block_size is 48; it must be 32, 64, 128, 256 or 512"]);
-    refuse("--block-size 64", &["block_size is 64 with method hierarchical; it applies only to"]);
+    refuse(&format!("{classic} 48"), &["--block-size is 48; it must be 32, 64, 128, 256 or 512"]);
+    refuse("--block-size 64", &["--block-size is 64 with method hierarchical; it applies only to"]);
     refuse(&format!("{classic} 64 --backend cpu"), &["backend cpu has no blocks of threads"]);
     let matrix = "solve --matrix poisson-9x8 --method classic --block-size 64";
-    refused(&folder, matrix, 2, &["block_size is 64; for a matrix"]);
+    refused(&folder, matrix, 2, &["--block-size is 64; for a matrix"]);
     let without_gpu = format!("solve --shape 24x20 {classic} 128");
-    tilescope(&folder, &without_gpu)
-        .env("CUDA_VISIBLE_DEVICES", "")
-        .assert()
-        .code(2)
-        .stderr(predicate::str::contains("block_size is 128; it needs a GPU (backend cuda), and"));
+    tilescope(&folder, &without_gpu).env("CUDA_VISIBLE_DEVICES", "").assert().code(2).stderr(
+        predicate::str::contains("--block-size is 128; it needs a GPU (backend cuda), and"),
+    );
 }
 
 /// `--initial` is a value or an array of the grid, and a hot box is that of a plate.
@@ -1063,7 +1061,7 @@ fn an_initial_guess_is_a_value_or_an_array() {
         ("--initial nan", &["initial is NaN; it must be a finite number"][..]),
         ("--problem heat-plate --hot-box value=2 --initial 0", &["a run has one initial guess"]),
         ("--hot-box value=2", &["it applies only to problem heat-plate"]),
-        ("--problem heat-plate --hot-box left=2", &["hot_box.left is 2; it must be 0 to 1"]),
+        ("--problem heat-plate --hot-box left=2", &["left of --hot-box is 2; it must be 0 to 1"]),
         ("--problem heat-plate --hot-box middle=1", &["middle is not a side"]),
     ] {
         refused(&folder, &format!("solve --tile 8 --shape 24x20 {options}"), 2, parts);
@@ -1533,6 +1531,12 @@ fn a_video_is_made_by_ffmpeg_whole_or_not_at_all() {
     let path = ffmpeg(&folder, r#"[ "$1" = -version ] && exit; exit 1"#);
     let said = "tilescope: ffmpeg could not create a.mp4: it ended without a message\n";
     tilescope(&folder, &animate).env("PATH", path).assert().code(1).stderr(said);
+    for (script, why) in [("exit 1", "does not work"), ("exec sleep 1000", "does not answer")] {
+        let said =
+            format!("tilescope: .mp4 files need ffmpeg, which {why}; .apng and .gif do not\n");
+        let path = ffmpeg(&folder, script);
+        tilescope(&folder, &animate).env("PATH", path).assert().code(1).stderr(said);
+    }
     let none = ".mp4 files need ffmpeg, which is not installed; .apng and .gif do not";
     let none = format!("tilescope: {none}\n");
     tilescope(&folder, &animate).env("PATH", "").assert().code(1).stderr(none);
@@ -1600,7 +1604,9 @@ fn a_cycle_after_the_end_of_the_run_can_be_drawn() {
     let said = tilescope(&folder, &format!("{rest} 800000000")).output().unwrap();
     let why = String::from_utf8(said.stderr).unwrap();
     assert!(said.status.success() && why.starts_with("tilescope: the run ends after "), "{why}");
-    assert!(why.ends_with("at the rounding limit; they are drawn in place of 800,000,000\n"));
+    assert!(
+        why.ends_with("at the rounding limit; its last cycle is drawn in place of 800,000,000\n")
+    );
     refused(
         &folder,
         "render --shape 16x16 --kind curves --at-cycle 2 --until 100 --max-cycles 5 -o u.csv",
@@ -1749,21 +1755,21 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--link 1,1", &["link is 1,1", "simulated devices"]),
         ("--shape 40 --tile 8x8", &["tile is", "it must have one number"]),
         ("--shape 5x5x5x5", &["one for each axis"]),
-        ("--shape 5x5 --boundary front=1", &["boundary.front is 1", "2D grid"]),
+        ("--shape 5x5 --boundary front=1", &["front of --boundary is 1", "2D grid"]),
         ("--copies 0 --shape 9", &["batch is 0", "at least 1"]),
         ("--batch 2", &["batch is 2", "only a 1D grid"]),
-        ("--tol -1", &["tolerance is -1", "positive"]),
-        ("--tol 0", &["tolerance is 0", "positive"]),
-        ("--tol NaN", &["tolerance is NaN", "positive"]),
+        ("--tol -1", &["--tol is -1", "positive"]),
+        ("--tol 0", &["--tol is 0", "positive"]),
+        ("--tol NaN", &["--tol is NaN", "positive"]),
         ("--tol small", &["'small'", "--tol", "number"]),
         ("--threads 5000", &["threads is 5000", "at most 1024"]),
-        ("--stencil d=0,a=-1,c=-1", &["stencil.d is 0", "not be zero"]),
-        ("--stencil d=4,a=nan,c=-1", &["stencil.a is NaN", "finite"]),
+        ("--stencil d=0,a=-1,c=-1", &["d of --stencil is 0", "not be zero"]),
+        ("--stencil d=4,a=nan,c=-1", &["a of --stencil is NaN", "finite"]),
         ("--stencil d=4", &["--stencil", "d, a and c are required"]),
-        ("--shape 9 --stencil d=4,a=-1,c=-1,e=-1", &["stencil.e is -1", "1D grid"]),
-        ("--boundary left=inf", &["boundary.left is inf", "finite"]),
+        ("--shape 9 --stencil d=4,a=-1,c=-1,e=-1", &["e of --stencil is -1", "1D grid"]),
+        ("--boundary left=inf", &["left of --boundary is inf", "finite"]),
         ("--boundary up=1", &["up is not a side", "left, right, top, bottom, front and back"]),
-        ("--shape 9 --boundary top=1", &["boundary.top is 1", "1D grid"]),
+        ("--shape 9 --boundary top=1", &["top of --boundary is 1", "1D grid"]),
         ("--problem convection-diffusion --velocity 1,2,3", &["velocity is 1,2,3", "2D"]),
         ("--velocity 1,2", &["velocity is given with problem poisson", "convection-diffusion"]),
         ("--velocity 1", &["--velocity", "two numbers"]),
@@ -1799,12 +1805,15 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--simulate-devices 1 --exchange-every 4", &["--exchange-every has no effect on one"]),
         (
             "--simulate-devices 2 --method classic --block-size 64",
-            &["block_size is 64", "with simulated devices it must be left out"],
+            &["--block-size is 64", "with simulated devices it must be left out"],
         ),
-        ("--problem heat-plate --hot-box front=0.2", &["hot_box.front is 0.2", "a 2D grid"]),
-        ("--problem heat-plate --shape 99 --hot-box top=0.2", &["hot_box.top is 0.2", "a 1D grid"]),
+        ("--problem heat-plate --hot-box front=0.2", &["front of --hot-box is 0.2", "a 2D grid"]),
+        (
+            "--problem heat-plate --shape 99 --hot-box top=0.2",
+            &["top of --hot-box is 0.2", "a 1D grid"],
+        ),
         ("--jump 1e300", &["jump is 1e300", "1e-12 to 1e12"]),
-        ("--tol -1e300", &["tolerance is -1e300", "positive"]),
+        ("--tol -1e300", &["--tol is -1e300", "positive"]),
         ("--initial=", &["--initial", "a number, or the name of an .npy array"]),
         ("--devices -1", &["--devices", "numbers of GPUs"]),
     ];
@@ -1924,7 +1933,15 @@ fn values_for_another_method_are_refused_in_a_run_file_too() {
     run(&|run| run.method.memory = "64MB".parse().ok());
     both("--memory 64MB", "memory is 64MB with method hierarchical");
     run(&|run| run.method.block_size = Some(64));
-    both("--block-size 64", "block_size is 64 with method hierarchical");
+    // A message names the option, or the key of the file.
+    refused(&folder, "solve --block-size 64", 2, &["--block-size is 64 with method hierarchical"]);
+    refused(&folder, "solve --run run.toml", 2, &["block_size is 64 with method hierarchical"]);
+    refused(
+        &folder,
+        "sweep --exchange-every 2 -o s.csv",
+        2,
+        &["--exchange-every is 2; it applies"],
+    );
     run(&|run| run.problem.initial = Some(InitialGuess::File("".into())));
     refused(&folder, "solve --run run.toml", 2, &["initial is empty", ".npy"]);
 }
@@ -2375,7 +2392,7 @@ mod signals {
         }
     }
 
-    /// Starts the program and waits until its handler for SIGINT is installed.
+    /// Starts the program and waits until its handler for SIGINT is installed, which is that of the last signal.
     pub(super) fn start(folder: &TempDir, arguments: &str) -> Child {
         let child = std::process::Command::new(env!("CARGO_BIN_EXE_tilescope"))
             .args(arguments.split_whitespace())
@@ -2415,6 +2432,24 @@ mod signals {
             assert!(said.contains("; nothing was saved"), "{said}");
             assert_eq!(arguments.starts_with("solve"), said.contains("--save-on-interrupt"));
             assert!(files(&folder).is_empty());
+        }
+    }
+
+    #[test]
+    fn the_exit_code_names_the_signal() {
+        for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+            for arguments in [
+                "solve --tol none --max-cycles 1000000000000 --save-on-interrupt --save-field u.npy",
+                "sweep --shape 1000x1000 --k 2 --tol 1e-12 --backend cpu -o s.csv",
+                "lesson --check overlap",
+            ] {
+                let folder = folder();
+                let mut child = start(&folder, arguments);
+                let id = child.id().to_string();
+                let sent = std::process::Command::new("kill").args([signal, &id]).status();
+                assert!(sent.unwrap().success());
+                assert_eq!(child.wait().unwrap().code(), Some(code), "{signal} {arguments}");
+            }
         }
     }
 

@@ -437,7 +437,7 @@ impl CommonArgs {
         let given = sides.iter().flatten().zip(usual.iter().flatten()).zip(names);
         match given.skip(2 * dim).find(|((side, usual), _)| side != usual) {
             Some(((side, _), name)) => Err(UsageError(format!(
-                "hot_box.{name} is {side}; a {dim}D grid does not have this side"
+                "{name} of --hot-box is {side}; a {dim}D grid does not have this side"
             ))),
             None => Ok(()),
         }

@@ -17,9 +17,6 @@ pub(super) const FAILED: u8 = 1;
 /// Exit code: the command line makes no sense.
 const USAGE: u8 = 2;
 
-/// Exit code: interrupted by Ctrl-C; 128 plus the number of SIGINT, as in shells.
-pub(super) const INTERRUPTED: u8 = 130;
-
 /// Options that contradict each other; the process exits with code 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]

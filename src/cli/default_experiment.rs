@@ -1,6 +1,6 @@
 //! The default experiment drawn to files: what the program does without a display.
 
-use super::console::{INTERRUPTED, print, print_note};
+use super::console::{print, print_note};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::files;
@@ -39,7 +39,7 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
         let plan = Arc::new(Planner::default().plan(run)?);
         let Some((at_cycle, at_end)) = solve(&plan, &view, interrupt)? else {
             print_note(ENDED);
-            return Ok(ExitCode::from(INTERRUPTED));
+            return Ok(interrupt.exit_code());
         };
         let view = ViewSpec { cycle: at_cycle.cycle(), ..view.clone() };
         let path = folder.join(name);

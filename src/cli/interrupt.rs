@@ -1,16 +1,23 @@
-//! Ctrl-C: work stops within a second, wherever it is; a file is written completely or not at all.
+//! Ctrl-C and requests to terminate: work stops within a second, wherever it is; a file is written completely or not at
+//! all.
 
-use super::console::{self, print_note};
+use super::console::print_note;
 use crate::files;
 use anyhow::anyhow;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Whether the first Ctrl-C came.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Exit code of interrupted work: 128 plus the number of the signal that came first, as in shells.
+static CODE: AtomicU8 = AtomicU8::new(CTRL_C);
+
+/// That of SIGINT.
+const CTRL_C: u8 = 130;
 
 /// Whether the work has noticed it, and is about to end.
 static SEEN: AtomicBool = AtomicBool::new(false);
@@ -38,8 +45,8 @@ const PATIENCE: Duration = Duration::from_millis(250);
 /// Files that are saved when the work is done.
 struct Saving {
     files: Vec<PathBuf>,
-    /// The exit code once all of them are complete.
-    code: u8,
+    /// The exit code once all of them are complete; `None` for that of interrupted work.
+    code: Option<u8>,
     /// What would complete all.
     hint: &'static str,
 }
@@ -58,12 +65,12 @@ impl Saving {
             _ => Some(format!("{} are complete", list(&made))),
         };
         match (left.is_empty(), made) {
-            (true, made) => (made.unwrap_or_default(), self.code),
+            (true, made) => (made.unwrap_or_default(), self.code.unwrap_or_else(code)),
             (false, made) => {
                 let made = made.map_or_else(String::new, |made| format!("{made}; "));
                 let left = list(&left);
                 let said = format!("interrupted while saving: {made}left out: {left}{}", self.hint);
-                (said, console::INTERRUPTED)
+                (said, code())
             }
         }
     }
@@ -82,16 +89,8 @@ impl Interrupt {
     /// If the system does not allow a handler.
     pub fn install(ended: impl Into<String>) -> anyhow::Result<Self> {
         Self(()).ends_with(ended);
-        ctrlc::set_handler(|| {
-            if INTERRUPTED.swap(true, Ordering::SeqCst) {
-                end();
-            }
-            // A thread of its own: the handler waits for the second Ctrl-C. Without one the work has to
-            // see the flag.
-            let watch = std::thread::Builder::new().name("tilescope-interrupt".to_owned());
-            _ = watch.spawn(end_or_say_so);
-        })
-        .map_err(|error| anyhow!("cannot install a handler for Ctrl-C: {error}"))?;
+        handle_signals()
+            .map_err(|error| anyhow!("cannot install a handler for Ctrl-C: {error}"))?;
         Ok(Self(()))
     }
 
@@ -101,8 +100,8 @@ impl Interrupt {
     }
 
     /// From now on these files are saved, and nothing else is left to do. `code` is the exit code once all of them are
-    /// complete, `hint` the end of the sentence where the process ends before.
-    pub fn saves(self, files: Vec<PathBuf>, code: u8, hint: &'static str) {
+    /// complete, `None` for that of interrupted work; `hint` is the end of the sentence where the process ends before.
+    pub fn saves(self, files: Vec<PathBuf>, code: Option<u8>, hint: &'static str) {
         let saving = (!files.is_empty()).then_some(Saving { files, code, hint });
         *SAVING.lock().unwrap_or_else(PoisonError::into_inner) = saving;
     }
@@ -111,7 +110,12 @@ impl Interrupt {
     /// notice.
     pub fn report(self, ended: &str) -> ExitCode {
         report(ended);
-        ExitCode::from(console::INTERRUPTED)
+        self.exit_code()
+    }
+
+    /// The exit code of interrupted work.
+    pub fn exit_code(self) -> ExitCode {
+        ExitCode::from(code())
     }
 
     /// Whether an interrupt was requested; the caller then ends its work.
@@ -148,6 +152,40 @@ impl Interrupt {
     }
 }
 
+/// Calls [`on_signal`] on a thread of its own for every signal that ends the work.
+#[cfg(unix)]
+fn handle_signals() -> std::io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGTERM, SIGINT])?;
+    let thread = std::thread::Builder::new().name("tilescope-signals".to_owned());
+    // Their numbers are small.
+    thread.spawn(move || signals.forever().for_each(|signal| on_signal(128 + signal as u8)))?;
+    Ok(())
+}
+
+/// Calls [`on_signal`] on a thread of its own for every request of the system to end the work.
+#[cfg(not(unix))]
+fn handle_signals() -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(|| on_signal(CTRL_C))
+}
+
+/// Asks the work to end at the first signal, and ends the process at the second.
+fn on_signal(code: u8) {
+    if INTERRUPTED.load(Ordering::SeqCst) {
+        end();
+    }
+    CODE.store(code, Ordering::SeqCst);
+    INTERRUPTED.store(true, Ordering::SeqCst);
+    // Without this thread the work has to see the flag.
+    let watch = std::thread::Builder::new().name("tilescope-interrupt".to_owned());
+    _ = watch.spawn(end_or_say_so);
+}
+
+/// The exit code of interrupted work.
+fn code() -> u8 {
+    CODE.load(Ordering::SeqCst)
+}
+
 /// Ends the process if the work does not see the flag in time, or reports that it takes longer.
 fn end_or_say_so() {
     std::thread::sleep(PATIENCE);
@@ -178,7 +216,7 @@ fn end() -> ! {
         Some(saving) => saving.end(&complete),
         None => {
             let ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            (ended, console::INTERRUPTED)
+            (ended, code())
         }
     };
     report(&ended);
@@ -192,7 +230,7 @@ mod tests {
     #[test]
     fn what_is_complete_is_named_and_only_what_is_left_out_is_a_failure() {
         let files = ["c.csv", "u.npy"].map(PathBuf::from).to_vec();
-        let saving = Saving { files: files.clone(), code: 1, hint: " (again)" };
+        let saving = Saving { files: files.clone(), code: Some(1), hint: " (again)" };
         let said = |complete: &[PathBuf]| saving.end(complete);
         assert_eq!(
             said(&[]),
@@ -201,7 +239,7 @@ mod tests {
         let part = "interrupted while saving: c.csv is complete; left out: u.npy (again)";
         assert_eq!(said(&files[..1]), (part.to_owned(), 130));
         assert_eq!(said(&files), ("c.csv, u.npy are complete".to_owned(), 1));
-        let one = Saving { files: files[1..].to_vec(), code: 0, hint: "" };
+        let one = Saving { files: files[1..].to_vec(), code: Some(0), hint: "" };
         assert_eq!(one.end(&files), ("u.npy is complete".to_owned(), 0));
     }
 }

@@ -1,6 +1,6 @@
 //! `tilescope lesson`: opens a lesson in the window, checks its claims, or begins a new one.
 
-use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
+use super::console::{FAILED, UsageError, print, print_note};
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
 use super::progress::Progress;
@@ -114,7 +114,7 @@ fn check(read: &ReadLesson) -> anyhow::Result<ExitCode> {
     drop(progress);
     if interrupt.is_requested() {
         print_note(ENDED);
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(interrupt.exit_code());
     }
     let mut text = String::new();
     for claim in &checked {

@@ -10,6 +10,7 @@ mod choices;
 mod console;
 mod default_experiment;
 mod devices;
+mod given_options;
 mod gpu_notes;
 mod interrupt;
 mod lesson;
@@ -30,7 +31,8 @@ mod words;
 pub use values::refusals;
 
 use crate::grid::memory;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use given_options::GivenOptions;
 use std::process::ExitCode;
 
 /// Hierarchical Jacobi iteration, made visible cycle by cycle
@@ -77,7 +79,7 @@ Examples:
   tilescope bench kernels --to-tolerance                compare the kernels
 
 Exit codes: 0 success; 1 failure, or the tolerance was not reached; 2 wrong usage; 130 interrupted by
-Ctrl-C.";
+Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.";
 
 /// Parses the command line, runs the subcommand and returns the exit code of the process.
 #[must_use]
@@ -85,8 +87,14 @@ pub fn main() -> ExitCode {
     if let Err(error) = memory::prepare() {
         return console::report_failure(&error.into());
     }
-    match Cli::try_parse() {
-        Ok(cli) => dispatch(cli).unwrap_or_else(|error| console::report_failure(&error)),
+    let parsed = Cli::command().try_get_matches().and_then(|matches| {
+        let cli = Cli::from_arg_matches(&matches)?;
+        Ok((cli, GivenOptions::of(&matches)))
+    });
+    match parsed {
+        Ok((cli, given)) => {
+            dispatch(cli).unwrap_or_else(|error| console::report_failure(&given.name_in(error)))
+        }
         Err(error) => console::report_parse_error(&quoting_all(error)),
     }
 }
@@ -116,7 +124,6 @@ fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_options_do_not_contradict_each_other() {

@@ -382,7 +382,7 @@ impl Render {
                 },
             }
         }
-        interrupt.saves(vec![self.output.clone()], 0, "");
+        interrupt.saves(vec![self.output.clone()], Some(0), "");
         match self.save(&spec, &runs, view, interrupt) {
             Err(error) if matches!(error.downcast_ref(), Some(FilmError::Cancelled)) => {
                 Ok(interrupt.report("interrupted; nothing was saved"))
@@ -399,13 +399,8 @@ impl Render {
                 if let Some((option, path)) = replaced {
                     print_note(&format!("{}, the file of {option}, was replaced", path.display()));
                 }
-                if FilmFile::of(&self.output).is_ok_and(|film| !film.carries_run()) {
-                    let path = self.output.display();
-                    print_note(&format!("{path} cannot be opened as a run; an .apng can"));
-                } else if !picture::is_table(&self.output) || self.animate.is_some() {
-                    let runs = std::iter::once(&spec).chain(others.iter().map(|other| &other.run));
-                    print_without_run(&self.output, runs);
-                }
+                let runs = std::iter::once(&spec).chain(others.iter().map(|other| &other.run));
+                print_without_run(&self.output, runs);
                 Ok(ExitCode::SUCCESS)
             }
         }
@@ -658,7 +653,7 @@ impl Render {
         let refused = match (FigureFile::of(&self.output), FilmFile::of(&self.output)) {
             (_, Ok(film)) if self.animate.is_some() => match film.check(view.figure.theme) {
                 // The option makes sense; it is the machine that does not have it.
-                Err(error @ FilmError::NoFfmpeg) => return Err(error.into()),
+                Err(error @ FilmError::NoFfmpeg { .. }) => return Err(error.into()),
                 Err(error) => error.to_string(),
                 Ok(()) => return Ok(()),
             },
@@ -828,11 +823,10 @@ impl Render {
     }
 }
 
-/// Says so where a figure carries no run because a file of it cannot be named.
+/// Says so where a figure or an animation carries no run.
 pub(super) fn print_without_run<'a>(path: &Path, runs: impl Iterator<Item = &'a RunSpec>) {
-    if let Some(file) = picture::unnameable_file(path, runs) {
-        let (path, file) = (path.display(), file.display());
-        print_note(&format!("{path} carries no run: the name of {file} is not text (UTF-8)"));
+    if let Some(why) = picture::why_without_run(path, runs) {
+        print_note(&format!("{} {why}", path.display()));
     }
 }
 
@@ -873,9 +867,9 @@ fn record_one(
     let reached = seen.snapshots.last().map_or(0, Snapshot::cycle);
     match &seen.outcome {
         Some(Outcome::RoundingLimit) if last.is_some_and(|last| reached < last) => {
-            let [reached, last] = [reached, last.unwrap_or_default()].map(grouped);
+            let (reached, last) = (counted(reached, "cycle"), grouped(last.unwrap_or_default()));
             print_note(&format!(
-                "the run ends after {reached} cycles, at the rounding limit; they are drawn in place of {last}"
+                "the run ends after {reached}, at the rounding limit; its last cycle is drawn in place of {last}"
             ));
         }
         Some(Outcome::Diverged(divergence)) => print_note(&divergence.to_string()),

@@ -1,7 +1,7 @@
 //! `tilescope solve`: solves a system and prints a summary.
 
 use super::args::RunArgs;
-use super::console::{FAILED, INTERRUPTED, UsageError, as_note, json, named, print, print_note};
+use super::console::{FAILED, UsageError, as_note, json, named, print, print_note};
 use super::gpu_notes::print_gpu_notes;
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
@@ -165,17 +165,18 @@ impl Solve {
             print(&if self.json { json(summary)? } else { summary.text(run) })
         };
         let printed = if is_late { Ok(()) } else { print_summary(&summary, run) };
-        let code = if is_whole { exit_code(run) } else { INTERRUPTED };
+        // None is that of interrupted work.
+        let code = is_whole.then(|| exit_code(run));
         let hint = if self.save_on_interrupt { "" } else { " (--save-on-interrupt completes all)" };
         // A summary that is printed after the files would be left out, too.
-        interrupt.saves(self.saved(), if is_late { INTERRUPTED } else { code }, hint);
+        interrupt.saves(self.saved(), code.filter(|_| !is_late), hint);
         let begin = Instant::now();
         let saved = self.save(run);
         summary.saved_in(begin.elapsed().as_secs_f64());
         let printed = if is_late { print_summary(&summary, run) } else { printed };
         saved?;
         printed?;
-        Ok(ExitCode::from(code))
+        Ok(code.map_or_else(|| interrupt.exit_code(), ExitCode::from))
     }
 
     /// The files that are saved, in their order.

@@ -1,7 +1,7 @@
 //! `tilescope sweep`: measures many settings and writes a table.
 
 use super::args::CommonArgs;
-use super::console::{FAILED, INTERRUPTED, UsageError, json, named, print, print_note};
+use super::console::{FAILED, UsageError, json, named, print, print_note};
 use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
@@ -155,14 +155,15 @@ impl Sweep {
         if !is_whole {
             let all = counted(sweep.cells().len() as u64, "setting");
             print_note(&match rows.len() {
-                0 => format!("interrupted before the first of {all}; --resume begins again"),
+                0 => "interrupted before the first setting; --resume begins again".to_owned(),
                 made => format!(
-                    "interrupted after {made} of {all}; {} keeps them, and --resume continues",
+                    "interrupted after {made} of {all}; {} keeps {}, and --resume continues",
                     self.output.display(),
+                    if made == 1 { "it" } else { "them" },
                 ),
             });
             plot()?;
-            return Ok(ExitCode::from(INTERRUPTED));
+            return Ok(interrupt.exit_code());
         }
         let best = SweepRow::best(&rows);
         // The numbers first: they are not lost where saving the figure fails.
@@ -346,7 +347,7 @@ pub(super) fn problem_name(run: &RunSpec) -> String {
         return named(&problem_title(run, &shape));
     }
     let sides: Vec<_> = sides.iter().map(ToString::to_string).collect();
-    format!("{}, {}", run.problem.kind.label(), sides.join(" × "))
+    format!("{}, {}", run.problem.title(), sides.join(" × "))
 }
 
 /// The summary on stdout.
@@ -396,7 +397,9 @@ fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaselin
 
 /// Time to the tolerance of classic Jacobi over that of the best setting.
 fn speedup(best: Option<&SweepRow>, classic: Option<ClassicBaseline>) -> Option<f64> {
-    Some(classic?.cost()? / best?.cost()?)
+    let speedup = classic?.cost()? / best?.cost()?;
+    // Where the initial guess is within the tolerance both take no time.
+    speedup.is_finite().then_some(speedup)
 }
 
 /// The best of some rows, the number of rows equal to it, and its command line.

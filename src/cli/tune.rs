@@ -1,7 +1,7 @@
 //! `tilescope tune`: finds the fastest setting for a problem by measuring those predicted fastest.
 
 use super::args::CommonArgs;
-use super::console::{FAILED, INTERRUPTED, json, print, print_note};
+use super::console::{FAILED, json, print, print_note};
 use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
@@ -9,7 +9,8 @@ use super::progress::Progress;
 use super::sweep::{best, none_reached, problem_name, usage};
 use crate::picture::{counted, rounded};
 use crate::run::{
-    CostPrediction, Measure, PerAxis, Setting, Sweep, SweepRow, SweepSpec, by_predicted_cost,
+    CostPrediction, CyclePrediction, Measure, PerAxis, Setting, Sweep, SweepRow, SweepSpec,
+    by_predicted_cost,
 };
 use crate::solver::Kernel;
 use crate::solver::Subiterations;
@@ -100,7 +101,7 @@ impl Tune {
         print_gpu_notes_of(&mut sweep)?;
         let Some((settings, tried)) = search(&mut sweep, interrupt)? else {
             print_note("interrupted before the search was complete");
-            return Ok(ExitCode::from(INTERRUPTED));
+            return Ok(interrupt.exit_code());
         };
         let fastest = SweepRow::best(&tried);
         print(&if self.json {
@@ -241,9 +242,8 @@ fn summary(sweep: &Sweep, settings: usize, tried: &[SweepRow]) -> String {
             if let Some(error) = row.seconds_prediction_error {
                 text.push_str(&format!(", error {:+.0} %", 100.0 * error));
             }
-            let bar = 100.0 * row.predicted_cycles_bar.unwrap_or(0.0);
-            let cycles = counted(cycles.round() as u64, "cycle");
-            text.push_str(&format!(" ({cycles} ± {bar:.1} %"));
+            let error = row.predicted_cycles_bar.unwrap_or(0.0);
+            text.push_str(&format!(" (cycles: {}", CyclePrediction { cycles, error }));
             if let Some(error) = row.cycles_prediction_error {
                 text.push_str(&format!(", error {:+.2} %", 100.0 * error));
             }

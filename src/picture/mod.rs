@@ -18,6 +18,7 @@ mod plot;
 mod sweep;
 mod view;
 mod volume;
+mod without_run;
 
 pub use crate::number::{
     counted, digits, grouped, number, parse_number, percent, ratio, rounded, seconds, two_digits,
@@ -55,9 +56,7 @@ pub use figures::spy::{SMALLEST_BLOCK, SpyCells, entry_colours};
 pub use figures::times::{amdahl_chart, times_chart};
 pub use figures::{common_range, figure};
 pub use file::link::{LinkError, link_text, read_link};
-pub use file::saved::{
-    FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure, unnameable_file,
-};
+pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};
 pub use file::table::save_table;
 pub use film::{Film, FilmError, FilmFile, FilmSize, save_film};
 pub use plot::bars::{Bar, BarChart, BarGroup, BarPart, SECOND_PART};
@@ -81,3 +80,4 @@ pub use view::norm::Norm;
 pub use view::over::Over;
 pub use view::spec::{Compared, PlacedFigure, ViewSpec};
 pub use volume::{PictureLine, Projection, Volume, VolumeLines};
+pub use without_run::why_without_run;

@@ -2,6 +2,7 @@
 
 use crate::grid::ByteCount;
 use crate::grid::memory::human;
+use crate::number::counted;
 use std::fmt;
 
 /// A run whose planes visit a GPU, which back end `auto` chose. Displayed as a sentence for its user.
@@ -31,7 +32,8 @@ impl fmt::Display for AutoStream {
             ),
             None => write!(
                 f,
-                "the planes visit {gpu}, with cycles of {height} sweeps and a budget of {memory}"
+                "the planes visit {gpu}, with cycles of {} and a budget of {memory}",
+                counted(*height as u64, "sweep")
             ),
         }
     }

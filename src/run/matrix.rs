@@ -5,6 +5,7 @@ use super::plan::{PlanError, Planner, RadiusCell, constant_guess, power_iteratio
 use super::spec::{Backend, ProblemKind, ProblemSpec, RunSpec};
 use crate::clock::Instant;
 use crate::grid::{Shape, memory};
+use crate::number::counted;
 use crate::problem::matrix::{
     Analysis, Checksum, Generated, Graph, MarketError, Ordering, Places, checksum, read_matrix,
     read_rows, read_vector, shuffled, tiles,
@@ -301,7 +302,7 @@ impl Matrices {
         if let Some([nx, ny]) = matrix.nodes
             && nx.checked_mul(ny) != Some(rows)
         {
-            let allowed = format!("the matrix has {rows} rows");
+            let allowed = format!("the matrix has {}", counted(rows as u64, "row"));
             return Err(super::plan::value("nodes", format!("{nx}x{ny}"), allowed));
         }
         if matrix.ordering != Ordering::Natural {
@@ -367,7 +368,7 @@ fn load(
     let mut problem = matrix.load(on_progress)?;
     let rows = problem.shape.nx();
     if spec.shape != [rows] {
-        let allowed = format!("the matrix has {rows} rows");
+        let allowed = format!("the matrix has {}", counted(rows as u64, "row"));
         return Err(super::plan::value("shape", format!("{:?}", spec.shape), allowed));
     }
     if let Some(path) = &spec.rhs {

@@ -14,7 +14,7 @@ use crate::grid::memory::{self, NoRoom, OutOfMemory};
 use crate::grid::{
     Geometry, Precision, Shape, ShapeError, SharesError, Slice, Tiling, TilingError,
 };
-use crate::number::{joined, ratio};
+use crate::number::{counted, joined, ratio};
 use crate::problem::input::{self, InputError};
 use crate::problem::matrix::{Analysis, MarketError, Places, PlacesError};
 use crate::problem::{
@@ -944,7 +944,8 @@ fn on_devices(spec: &MethodSpec, method: Method, shape: &Shape) -> Result<Method
         Err(SharesError { rows, .. }) => {
             let given = as_written(&spec.devices, ",");
             let allowed = format!(
-                "it must be at most {rows} GPUs, one for each row of tiles that devices share"
+                "it must be at most {}, one for each row of tiles that devices share",
+                counted(rows as u64, "GPU")
             );
             Err(value("devices", given, allowed))
         }

@@ -152,6 +152,15 @@ impl ProblemSpec {
         self.rhs.as_mut().into_iter().chain(conductivity).chain(initial).chain(of_matrix)
     }
 
+    /// The name in titles: that of its kind, unless it names an initial guess in whose place another was chosen.
+    pub fn title(&self) -> &'static str {
+        match self.kind {
+            ProblemKind::Random if self.initial.is_some() => "Zero right-hand side",
+            ProblemKind::HeatPlate if self.initial.is_some() => "Heat plate",
+            kind => kind.label(),
+        }
+    }
+
     /// The initial guess that was chosen; `None` for the problem's own.
     pub fn initial_guess(&self) -> Option<&InitialGuess> {
         match &self.matrix {

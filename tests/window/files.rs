@@ -35,6 +35,10 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_file_that_waits_in_vain_is_reported", a_file_that_waits_in_vain_is_reported),
     ("the_dialog_shows_what_the_file_will_look_like", the_dialog_shows_what_will_be_saved),
     ("an_animation_is_made_and_can_be_stopped", an_animation_is_made_and_can_be_stopped),
+    (
+        "an_animation_beyond_the_limit_is_refused_in_the_dialog",
+        an_animation_beyond_the_limit_is_refused_in_the_dialog,
+    ),
     ("a_figure_is_copied_without_a_file", a_figure_is_copied_without_a_file),
     ("a_figure_restores_its_range", a_figure_restores_its_range),
     ("a_figure_shows_the_earlier_cycle_that_is_shown", a_figure_shows_an_earlier_cycle),
@@ -447,6 +451,25 @@ fn an_animation_is_made_and_can_be_stopped() {
     window.until_text("The animation was stopped");
     assert!(window.has(Role::Button, "Cancel"), "the dialog waits for another try");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+fn an_animation_beyond_the_limit_is_refused_in_the_dialog() {
+    let folder = tempdir().unwrap();
+    let mut window = Window::paused(small());
+    window.button("Save …");
+    window.click(Role::CheckBox, "over cycles");
+    window.until_text(".gif cannot be opened as a run; an .apng can.");
+    for (name, number) in
+        [("Last cycle", "1999"), ("Step", "1"), ("Width", "16384"), ("Height", "16384")]
+    {
+        window.type_into(name, number);
+    }
+    window.until_text("The animation is 2,000 frames of 16384 × 16384 pixels; it may have at most");
+    let path = folder.path().join("large.apng");
+    window.save_as(&path);
+    window.settle();
+    assert!(window.has(Role::Button, "Cancel") && !window.has(Role::Button, "Stop"));
+    assert!(!path.exists());
 }
 
 fn a_figure_is_copied_without_a_file() {

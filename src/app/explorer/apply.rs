@@ -164,29 +164,31 @@ impl Explorer {
             Command::TogglePresentation => {
                 self.draw_at(Scale { presenting: !self.scale.presenting, ..self.scale });
             }
-            Command::Save(request) => match request.refusal() {
-                Some(why) => self.toasts.error(why),
-                // The one before would go on with nothing to stop it.
-                None if request.view.frames.is_some() && self.files.making().is_some() => {
-                    self.toasts.error("An animation is being made already; stop it first.");
-                }
-                None if request.view.frames.is_some() => {
-                    self.last_saved = SavedFigure::of(&request).or(self.last_saved.take());
-                    self.template = None;
-                    self.files.film(*request, Arc::clone(&self.session.spec));
-                }
-                None => {
-                    if request.what.figure().is_some() {
+            Command::Save(request) => {
+                match request.refusal(self.session.spec.problem.grid().as_ref()) {
+                    Some(why) => self.toasts.error(why),
+                    // The one before would go on with nothing to stop it.
+                    None if request.view.frames.is_some() && self.files.making().is_some() => {
+                        self.toasts.error("An animation is being made already; stop it first.");
+                    }
+                    None if request.view.frames.is_some() => {
+                        self.last_saved = SavedFigure::of(&request).or(self.last_saved.take());
                         self.template = None;
+                        self.files.film(*request, Arc::clone(&self.session.spec));
                     }
-                    self.last_saved = SavedFigure::of(&request).or(self.last_saved.take());
-                    if let Some(report) = &self.report {
-                        let shape = report.plan.problem.shape;
-                        self.files.snapshot_request(*request, self.session.epoch, &shape);
+                    None => {
+                        if request.what.figure().is_some() {
+                            self.template = None;
+                        }
+                        self.last_saved = SavedFigure::of(&request).or(self.last_saved.take());
+                        if let Some(report) = &self.report {
+                            let shape = report.plan.problem.shape;
+                            self.files.snapshot_request(*request, self.session.epoch, &shape);
+                        }
+                        self.save = None;
                     }
-                    self.save = None;
                 }
-            },
+            }
             Command::RequestPreview(snapshot_request) => {
                 if let Some(dialog) = &mut self.save {
                     let snapshot_request =

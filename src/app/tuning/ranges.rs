@@ -5,6 +5,7 @@ use crate::app::state::session::Session;
 use crate::app::tuning::results::system;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::row;
+use crate::picture::counted;
 use crate::run::{Backend, Measure, MethodName, SweepSpec, parse_per_axis, parse_subiterations};
 use crate::solver::Kernel;
 use eframe::egui::{Button, RichText, TextEdit, Ui};
@@ -99,7 +100,7 @@ impl Ranges {
         let about = match &spec {
             Ok(spec) => {
                 let cells = spec.k.len() * spec.overlap.len() * spec.tile.len() * spec.kernel.len();
-                format!("Measure {cells} settings, one after the other.")
+                format!("Measure {}, one after the other.", counted(cells as u64, "setting"))
             }
             Err(why) => why.clone(),
         };

@@ -135,7 +135,7 @@ impl MapResults {
 pub(super) fn system(run: &RunSpec, backend: Backend) -> String {
     let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
     let on = format!("{} on {}", run.method.precision.name(), backend_name(backend));
-    format!("{}, {} · {on}", run.problem.kind.label(), shape.join(" × "))
+    format!("{}, {} · {on}", run.problem.title(), shape.join(" × "))
 }
 
 /// The name of a back end.

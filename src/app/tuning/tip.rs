@@ -1,7 +1,7 @@
 //! The tooltip of a cell: measured beside predicted values.
 
 use crate::app::tuning::results::MapResults;
-use crate::picture::{MapValue, SweepMap, counted, grouped, seconds as time};
+use crate::picture::{MapValue, SweepMap, counted, seconds as time};
 use crate::run::{CostPrediction, RowOutcome, SweepRow};
 use crate::solver::Subiterations;
 use eframe::egui::{Grid, RichText, Ui};
@@ -100,13 +100,9 @@ pub(super) fn ui(
         let predicted = |value| results.data().predicted(index, value).map_or_else(dash, time);
         let bar =
             prediction.and_then(|prediction| prediction.cycles).filter(|c| c.cycles.is_finite());
-        let cycles = bar.map_or_else(dash, |cycle_prediction| {
-            let bar = 100.0 * cycle_prediction.error;
-            if cycle_prediction.error == 0.0 {
-                "known".to_owned()
-            } else {
-                format!("{} ± {bar:.1} %", grouped(cycle_prediction.cycles as u64))
-            }
+        let cycles = bar.map_or_else(dash, |cycle_prediction| match cycle_prediction.error {
+            0.0 => "known".to_owned(),
+            _ => cycle_prediction.to_string(),
         });
         let spread = row.zip(row.and_then(|row| row.seconds_per_cycle_error));
         let spread = spread.map(|(_, error)| format!(" ± {}", time(error))).unwrap_or_default();

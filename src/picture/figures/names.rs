@@ -17,7 +17,7 @@ pub fn problem_title(run: &RunSpec, shape: &Shape) -> String {
         };
         return format!("{}{ordering}, {}", matrix.name(), counted(shape.nx() as u64, "row"));
     }
-    let name = run.problem.kind.label();
+    let name = run.problem.title();
     let dim = if run.problem.kind == ProblemKind::Poisson {
         format!(" {}D", shape.dim())
     } else {
@@ -127,7 +127,7 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
             .map(|s| format!("stencil {}", of_axes(&[s.d, s.a, s.c, s.e, s.f], &[s.p, s.q]))),
     ];
     [
-        problem.kind.label().to_owned(),
+        problem.title().to_owned(),
         match (&problem.shape[..], problem.batch) {
             (shape, 1) => format!("n = {}", axes(shape)),
             (shape, batch) => format!("n = {}, batch of {batch}", axes(shape)),
@@ -232,6 +232,9 @@ mod tests {
         other.problem.initial = Some(InitialGuess::File("a/u0.npy".into()));
         let (_, names) = distinguish(&[&RunSpec::default(), &other]);
         assert_eq!(names, ["", "u₀ from u0.npy"]);
+        other.problem.kind = ProblemKind::Random;
+        let title = problem_title(&other, &Shape::grid_2d(9, 8).unwrap());
+        assert_eq!(title, "Zero right-hand side, 9 × 8");
     }
 
     #[test]

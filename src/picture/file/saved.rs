@@ -214,7 +214,7 @@ pub fn save_figure(
 }
 
 /// A file that keeps the figure `path` from carrying a run: its name is not text (UTF-8), as a run description is.
-pub fn unnameable_file<'a>(
+pub(crate) fn unnameable_file<'a>(
     path: &Path,
     mut runs: impl Iterator<Item = &'a RunSpec>,
 ) -> Option<PathBuf> {

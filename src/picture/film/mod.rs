@@ -4,6 +4,7 @@
 //! all frames are drawn over the range of all of them, so that no colour changes its meaning.
 
 mod apng;
+mod ffmpeg;
 mod gif;
 mod mp4;
 mod palette;
@@ -56,8 +57,11 @@ pub enum FilmError {
     #[error("an animation without a background is saved as .apng; choose that, or another theme")]
     Transparent,
     /// Videos are made by ffmpeg.
-    #[error(".mp4 files need ffmpeg, which {}; .apng and .gif do not", no_ffmpeg())]
-    NoFfmpeg,
+    #[error(".mp4 files need ffmpeg, which {why}; .apng and .gif do not")]
+    NoFfmpeg {
+        /// Why it cannot be used, as the end of a sentence.
+        why: &'static str,
+    },
     /// ffmpeg failed.
     #[error("ffmpeg could not create {}: {message}", .path.display())]
     Ffmpeg {
@@ -75,14 +79,6 @@ pub enum FilmError {
     /// It was cancelled.
     #[error("the animation was cancelled; nothing was saved")]
     Cancelled,
-}
-
-/// Why there is no ffmpeg.
-fn no_ffmpeg() -> &'static str {
-    match cfg!(target_arch = "wasm32") {
-        true => "a page in a browser cannot start",
-        false => "is not installed",
-    }
 }
 
 impl FilmFile {
@@ -131,10 +127,10 @@ impl FilmFile {
     /// [`FilmError::Transparent`] or [`FilmError::NoFfmpeg`].
     pub fn check(self, theme: Theme) -> Result<(), FilmError> {
         self.check_theme(theme)?;
-        if self == Self::Mp4 && !mp4::is_installed() {
-            return Err(FilmError::NoFfmpeg);
+        match self {
+            Self::Mp4 => ffmpeg::check(),
+            Self::Apng | Self::Gif => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -226,16 +222,19 @@ pub fn save_film(
         }
         FilmFile::Mp4 => {
             let mut encoder = mp4::Mp4::start(path, &first, film, run)?;
-            match record_run(&mut encoder) {
-                Ok(()) => {
-                    let (video, _known) = encoder.finish(path)?;
+            let made = match record_run(&mut encoder) {
+                Ok(()) => encoder.finish(path),
+                Err(error) => Err(encoder.abort(path, error)),
+            };
+            match (made, stopped.take()) {
+                (Ok((video, _known)), None) => {
                     write_atomically(path, |out| io::copy(&mut video.as_file(), out).map(drop))
                 }
-                // The message of ffmpeg explains a pipe that it closed.
-                Err(error) => Err(match encoder.abort(path, &error) {
-                    Some(error) if stopped.is_none() => return Err(error),
-                    _ => FileError::Write { path: path.to_owned(), cause: error },
-                }),
+                // Ctrl-C in a terminal ends ffmpeg, too.
+                (Err(_), None) if cancel.load(Ordering::Relaxed) => {
+                    return Err(FilmError::Cancelled);
+                }
+                (Err(error), None) | (_, Some(error)) => return Err(error),
             }
         }
     };

@@ -70,7 +70,9 @@ fn encoded(
         }
         FilmFile::Mp4 => {
             let mut encoder = mp4::Mp4::start(path, first, film, run)?;
-            add(&mut encoder)?;
+            if let Err(error) = frames.iter().try_for_each(|frame| encoder.add(frame)) {
+                return Err(encoder.abort(path, error));
+            }
             let (video, _known) = encoder.finish(path)?;
             out.0 = video.as_file().metadata().map_err(refuse)?.len();
         }

@@ -79,7 +79,7 @@ fn what(data: SweepData<'_>, value: MapValue) -> String {
 fn title(data: SweepData<'_>, what: &str) -> String {
     let problem = &data.outline.spec.run.problem;
     let shape: Vec<_> = problem.shape.iter().map(ToString::to_string).collect();
-    format!("{what} — {}, {}", problem.kind.label(), shape.join(" × "))
+    format!("{what} — {}, {}", problem.title(), shape.join(" × "))
 }
 
 fn subtitle(data: SweepData<'_>, layer: Layer) -> String {

@@ -4,7 +4,6 @@ use crate::grid::{Geometry, Shape};
 use crate::number::{counted, grouped};
 use crate::picture::view::camera::{Camera, ZOOMS};
 use crate::picture::view::error::ViewError;
-use crate::picture::view::frames::Frames;
 use crate::picture::view::spec::{PlacedFigure, ViewSpec};
 use crate::run::{FieldKind, Plan, Snapshot};
 use crate::solver::Subiterations;
@@ -53,15 +52,17 @@ impl ViewSpec {
         if let Some(cut) = self.cut {
             cut.check(shape).map_err(|allowed| ViewError::Cut { cut, allowed })?;
         }
-        if let Some(frames) = &self.frames {
-            frames.check()?;
-            self.check_film(frames, shape)?;
-        }
+        self.check_film(shape)?;
         self.figure.check()
     }
 
-    /// Whether an animation of these frames is made in reasonable time.
-    fn check_film(&self, frames: &Frames, shape: &Shape) -> Result<(), ViewError> {
+    /// Whether an animation can have these frames, and is made in reasonable time. A figure is none.
+    ///
+    /// # Errors
+    /// [`ViewError::Value`] naming what is out of its range.
+    pub fn check_film(&self, shape: &Shape) -> Result<(), ViewError> {
+        let Some(frames) = &self.frames else { return Ok(()) };
+        frames.check()?;
         let [width, height] = match self.kind.has_page() {
             true => self.figure.size.map(u64::from),
             false => [shape.nx(), shape.points() / shape.nx()].map(|side| side as u64),

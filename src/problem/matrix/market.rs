@@ -453,9 +453,10 @@ impl Lines {
     fn rows(&mut self) -> Result<(u64, u64), MarketError> {
         let [rows, columns, entries] = self.sizes::<3>()?;
         if rows != columns {
-            return Err(self.refuse(format!(
-                "the matrix has {rows} rows and {columns} columns; it must be square"
-            )));
+            let [rows, columns] = [counted(rows, "row"), counted(columns, "column")];
+            return Err(
+                self.refuse(format!("the matrix has {rows} and {columns}; it must be square"))
+            );
         }
         if rows > u64::from(u32::MAX) {
             let source = MatrixError::TooManyRows { rows };

@@ -16,9 +16,9 @@ use crate::app::widgets::labels::{named, sentence};
 use crate::app::widgets::rows::{folder_row, row};
 use crate::grid::Slice;
 use crate::picture::{
-    Camera, FigureKind, FigureSpec, FilmFile, Frames, InsideView, Norm, Over, Pairing,
+    Camera, FigureFile, FigureKind, FigureSpec, FilmFile, Frames, InsideView, Norm, Over, Pairing,
     PlacedFigure, RATE, Range, SCREEN_DPI, ScaleKind, Spacing, Theme, ViewSpec, figure_command,
-    is_table,
+    is_table, why_without_run,
 };
 use crate::run::{CutLine, FieldKind, Report, Snapshot, SnapshotRequest};
 use beside::With;
@@ -347,7 +347,14 @@ impl SaveDialog {
     /// that nothing moves.
     fn subject(&mut self, ui: &mut Ui, session: &Session, report: Option<&Report>) {
         if self.is_film() {
-            self.film_size(ui);
+            let view = self.view(session, report, None);
+            match report.and_then(|report| view.check_film(&report.plan.problem.shape).err()) {
+                Some(refused) => _ = ui.label(RichText::new(sentence(&refused)).weak()),
+                None => self.film_size(ui),
+            }
+        }
+        if let Some(why) = self.why_without_run(session, report) {
+            ui.label(RichText::new(why).weak());
         }
         if self.drawn().uses().cut {
             self.cut(ui, report);
@@ -362,6 +369,17 @@ impl SaveDialog {
                 ui.label(RichText::new(text).weak());
             }
         }
+    }
+
+    /// Why the file will not carry the run, if it will not, in one sentence.
+    fn why_without_run(&self, session: &Session, report: Option<&Report>) -> Option<String> {
+        let path = self.path();
+        let is_drawn = self.is_film() || FigureFile::of(&path).is_ok();
+        self.what.figure().filter(|_| is_drawn)?;
+        let others = self.others(session, report);
+        let others = others.iter().map(|pin| &pin.archive.plan().spec);
+        let why = why_without_run(&path, std::iter::once(&*session.spec).chain(others))?;
+        Some(format!("{} {why}.", path.file_name()?.display()))
     }
 
     fn buttons(

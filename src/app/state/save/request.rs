@@ -39,8 +39,9 @@ impl SaveRequest {
         self.what.has_table() && is_table(&self.path)
     }
 
-    /// Why it cannot be saved, if that is known beforehand.
-    pub fn refusal(&self) -> Option<String> {
+    /// Why it cannot be saved, if that is known beforehand. `shape` is the grid of the run; the planner refuses one
+    /// without.
+    pub fn refusal(&self, shape: Option<&Shape>) -> Option<String> {
         let sides = ["width", "height"].into_iter().zip(self.view.figure.size);
         let mut sides = sides.filter(|_| self.what.has_page() && !self.is_table());
         let wrong = sides.find(|(_, side)| !(SMALLEST_SIDE..=LARGEST_SIDE).contains(side));
@@ -49,8 +50,8 @@ impl SaveRequest {
                 "{name} is {side}; it must be {SMALLEST_SIDE} to {LARGEST_SIDE} pixels"
             ));
         }
-        let frames = self.view.frames.as_ref()?;
-        if let Err(refused) = frames.check() {
+        self.view.frames.as_ref()?;
+        if let Some(refused) = shape.and_then(|shape| self.view.check_film(shape).err()) {
             return Some(refused.to_string());
         }
         let theme = self.view.figure.theme;

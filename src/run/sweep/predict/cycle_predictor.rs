@@ -15,6 +15,7 @@
 
 use super::effective_sweeps::{EffectiveSweeps, effective_sweeps};
 use crate::grid::AxisTiling;
+use crate::number::grouped;
 use crate::problem::{Modes, Problem, Spectrum, first_below};
 use crate::run::plan::{Plan, Planner};
 use crate::run::spec::{ProblemKind, RunSpec, StopRule};
@@ -22,6 +23,7 @@ use crate::run::sweep::measure::{CountOutcome, Counting};
 use crate::run::sweep::stepping::ShouldStop;
 use crate::solver::{Devices, Layout, Place, SolverError, Subiterations};
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
@@ -54,6 +56,15 @@ pub struct CyclePrediction {
     pub cycles: f64,
     /// Error bar, relative to the number.
     pub error: f64,
+}
+
+/// The number, and the bar in cycles: in percent it says nothing of few cycles.
+impl fmt::Display for CyclePrediction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [cycles, bar] =
+            [self.cycles, self.cycles * self.error].map(|cycles| grouped(cycles.round() as u64));
+        if bar == "0" { write!(f, "{cycles}") } else { write!(f, "{cycles} ± {bar}") }
+    }
 }
 
 /// Predictions that are known, and the spectrum of the problem. Threads can share it.
@@ -306,6 +317,14 @@ mod tests {
     fn predict(plan: &Arc<Plan>, predictor: &CyclePredictor) -> CyclePrediction {
         let mut predicting = Predicting::new(plan).unwrap();
         finish(&|| false, || predicting.step(predictor, &|| false)).unwrap().unwrap().unwrap()
+    }
+
+    #[test]
+    fn the_error_bar_is_in_cycles_and_left_out_where_it_is_none() {
+        let text = |cycles, error| CyclePrediction { cycles, error }.to_string();
+        assert_eq!(text(0.0, 1.0), "0");
+        assert_eq!(text(1.0, 1.0), "1 ± 1");
+        assert_eq!(text(12_000.0, 0.01), "12,000 ± 120");
     }
 
     /// Cycles of the papers' experiments, which this program has counted (`run/papers.rs`).
