@@ -46,7 +46,7 @@ pub use figures::inside::{OWNED, STALE_FRONT, stale_front};
 pub use figures::mean_tile::{inner_points, mean_tile_plot};
 pub use figures::memory_traffic::{ComparedTraffic, compared_traffic, cycle_name};
 pub use figures::names::{distinguish, method_title, problem_title, value_label};
-pub use figures::planes::{planes_plot, planes_title};
+pub use figures::planes::PassPicture;
 pub use figures::probes::{point_label, probe_series, probes_plot};
 pub use figures::profile::{profile_plot, profile_points};
 pub use figures::row_map::block_borders;

@@ -80,8 +80,13 @@ impl Pass {
 
     /// Sets of working arrays: an iterate, the next one and the right-hand side.
     pub fn windows(&self) -> usize {
+        self.windows_of_budget().min(self.steps())
+    }
+
+    /// Slabs that share the budget, or the one window.
+    pub fn windows_of_budget(&self) -> usize {
         match self.kind {
-            Kind::Slabs { at_once, .. } => at_once.min(self.steps()),
+            Kind::Slabs { at_once, .. } => at_once,
             Kind::Chunks { .. } => 1,
         }
     }
