@@ -43,7 +43,7 @@ const MOST_TIMES: usize = 5;
 
 /// Widths of curves and of their parts, in points.
 const CURVE: f32 = 1.8;
-const DOT: f32 = 2.6;
+pub(super) const DOT: f32 = 2.6;
 const HEAD: f32 = 4.5;
 
 /// The length of dashes of curves and of levels.

@@ -207,7 +207,8 @@ impl PassPicture {
         let across = (base + 0.5).round().max(0.0) as usize;
         let at_once = self.pass.windows_of_budget();
         match self.is_pyramid() {
-            true => at_once * (across + n).max(2 * n + 1),
+            // The plane before the first is the boundary's, and the others are the first slab's but for n.
+            true => at_once * (across + n).saturating_sub(1).max(2 * n + 1),
             // n + 3c + 2, as one chunk comes, one is swept and one leaves.
             false => n + 3 * across.max(1) + 2,
         }
@@ -347,6 +348,6 @@ mod tests {
             assert_eq!(ends(of(n, planes), Some(held)), held);
         }
         // What is larger than the axes makes room for itself.
-        assert_eq!(ends(of(9, 200), Some(held)), [190.0, 9.0]);
+        assert_eq!(ends(of(9, 200), Some(held)), [191.0, 9.0]);
     }
 }

@@ -106,7 +106,7 @@ pub struct Level {
 
 impl Plot {
     /// The entries of the legend, as series without points: one for every name, drawn as its curves are, and in
-    /// `ink` where their colours differ.
+    /// `ink` where their colours differ. One with dots is of a series that has no line.
     pub fn legend(&self, ink: [u8; 3]) -> Vec<Series> {
         let mut entries: Vec<Series> = Vec::new();
         for series in self.series.iter().filter(|series| !series.name.is_empty()) {
@@ -115,6 +115,7 @@ impl Plot {
                 Some(_) => {}
                 None => entries.push(Series {
                     dashed: series.dashed,
+                    has_dots: series.has_dots && !series.has_lines(),
                     ..Series::line(series.name.as_str(), Vec::new(), series.colour)
                 }),
             }
@@ -135,6 +136,11 @@ impl Series {
         let near = candidates.filter_map(|index| self.points.get(index));
         let nearest = near.min_by(|a, b| (a.0 - place).abs().total_cmp(&(b.0 - place).abs()));
         nearest.map(|(_, value)| *value)
+    }
+
+    /// Whether a line leads from one of its points to the next.
+    fn has_lines(&self) -> bool {
+        self.points.windows(2).any(|pair| pair.iter().all(|(_, y)| y.is_finite()))
     }
 
     /// A solid line through these points.

@@ -17,8 +17,8 @@ use crate::app::widgets::rows::{folder_row, row};
 use crate::grid::Slice;
 use crate::picture::{
     Camera, FigureKind, FigureSpec, FilmFile, Frames, InsideView, Norm, Over, Pairing,
-    PlacedFigure, RATE, Range, SCREEN_DPI, ScaleKind, Spacing, Theme, ViewSpec, figure_command,
-    is_table,
+    PlacedFigure, RATE, Range, SCREEN_DPI, ScaleKind, SlowLink, Spacing, Theme, ViewSpec,
+    figure_command, is_table,
 };
 use crate::run::{CutLine, FieldKind, Report, Snapshot, SnapshotRequest};
 use beside::With;
@@ -463,6 +463,7 @@ impl SaveDialog {
             slice: report
                 .and_then(|report| Slice::shown(session.view.slice, &report.plan.problem.shape)),
             camera: if uses.camera { session.view.camera } else { Camera::default() },
+            slow_link: if uses.slow_link { session.view.slow_link } else { SlowLink::default() },
             through: session.view.through.filter(|_| uses.through),
             cut: uses.cut.then_some(self.cut),
             probes: probes.filter(|_| uses.probes).collect(),
@@ -566,6 +567,7 @@ mod tests {
             slice: None,
             through: view.through.filter(|_| view.uses().through),
             camera: if view.uses().camera { view.camera } else { Camera::default() },
+            slow_link: if view.uses().slow_link { view.slow_link } else { SlowLink::default() },
             pairing: Pairing::default(),
             colours: Vec::new(),
             compared: Vec::new(),
