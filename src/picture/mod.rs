@@ -43,6 +43,7 @@ pub use figures::edge_share::edge_share_plot;
 pub use figures::frequencies::{amplitude_label, frequencies_plot};
 pub use figures::height::HeightPicture;
 pub use figures::inside::{OWNED, STALE_FRONT, stale_front};
+pub use figures::lanes::{lanes_plot, lanes_title};
 pub use figures::mean_tile::{inner_points, mean_tile_plot};
 pub use figures::memory_traffic::{ComparedTraffic, compared_traffic, cycle_name};
 pub use figures::names::{distinguish, method_title, problem_title, value_label};

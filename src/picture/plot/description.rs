@@ -53,6 +53,8 @@ pub enum TickStyle {
     Round,
     /// Powers of two; the axis has their exponents (log₂).
     PowersOfTwo,
+    /// A name for each interval from one whole number to the next, from 0 on.
+    Names(&'static [&'static str]),
 }
 
 /// A curve of a [`Plot`].
@@ -163,6 +165,7 @@ impl PlotAxis {
         match self.ticks {
             TickStyle::Round => ticks(scale, most),
             TickStyle::PowersOfTwo => powers_of_two(scale, most),
+            TickStyle::Names(names) => named(scale, names),
         }
     }
 
@@ -176,6 +179,15 @@ impl PlotAxis {
         let &(left, earlier) = self.times.get(next.checked_sub(1)?)?;
         Some(earlier + (later - earlier) * (place - left) / (right - left))
     }
+}
+
+/// The names of intervals whose middle lies within a scale.
+fn named(scale: &Scale, names: &[&str]) -> Vec<Tick> {
+    let middles = names.iter().enumerate().map(|(number, name)| (number as f64 + 0.5, name));
+    let within = middles.filter(|(at, _)| (scale.range().lo()..=scale.range().hi()).contains(at));
+    within
+        .map(|(at, name)| Tick { position: scale.position(at), label: (*name).to_owned() })
+        .collect()
 }
 
 /// Whole exponents of two within a scale, evenly thinned to `most`.
