@@ -86,12 +86,12 @@ fn the_memory_traffic_is_a_pane() {
     window.until_text("Point updates");
 }
 
-/// A pyramid on a small grid.
-fn pyramid() -> RunSpec {
+/// A pyramid on a small grid, in three slabs.
+pub fn pyramid() -> RunSpec {
     let mut run = small();
     run.method.set_name(MethodName::Pyramid);
     (run.method.height, run.method.memory) =
-        (Some(Height::Sweeps(3)), Some(ByteCount::new(200_000)));
+        (Some(Height::Sweeps(3)), Some(ByteCount::new(50_000)));
     run
 }
 
@@ -99,7 +99,7 @@ fn pyramid() -> RunSpec {
 fn apex_and_base_are_dragged() {
     let mut window = Window::paused(pyramid());
     window.step(2);
-    window.button("Planes");
+    view(&mut window, Role::CheckBox, "Planes");
     window.until_text("3 sweeps");
     let mut drag = |name: &str, by: Vec2| {
         let at = window.rect(Role::Splitter, name).center();
@@ -144,7 +144,31 @@ fn planes_are_panes() {
     window.until_text("Pyramid: ");
     window.until_text("3 sweeps");
     view(&mut window, Role::CheckBox, "Cost of the height");
-    window.until_text("the paper's model");
+    window.until_text("not shrinking");
+    window.until_text("Dots: measured.");
+    // A link that is chosen, and a ratio that is dragged: both are predicted, and said to be.
+    window.choose("Link as slow as", "PCIe 3");
+    window.until_text("a link as slow as PCIe 3");
+    let at = window.rect(Role::Splitter, "Ratio").center();
+    window.harness.hover_at(at);
+    window.frames(2);
+    window.harness.drag_at(at);
+    window.frame();
+    for up in [10.0, 20.0] {
+        window.harness.hover_at(at - vec2(0.0, up));
+        window.frames(2);
+    }
+    window.harness.drop_at(at - vec2(0.0, 20.0));
+    window.frames(2);
+    assert!(!window.says("PCIe 3") || window.says("chosen ρ"), "{:#?}", window.texts());
+    assert!(window.says("Lines: predicted for ρ = "), "{:#?}", window.texts());
+    window.choose("Link as slow as", "this machine");
+    window.until_text(", as measured");
+    view(&mut window, Role::CheckBox, "Lanes of a pass");
+    window.until_text("of the time of copies is hidden behind sweeps");
+    for lane in ["copy up", "sweep", "copy down"] {
+        window.until_text(lane);
+    }
     // Runs that do not stream have neither.
     let mut window = Window::paused(small());
     window.button("View");
@@ -154,7 +178,7 @@ fn planes_are_panes() {
     window.button("Save …");
     window.frames(2);
     for (figure, is_offered) in
-        [("Planes", false), ("Cost of the height", false), ("Memory traffic", true)]
+        [("Planes", false), ("Lanes of a pass", false), ("Memory traffic", true)]
     {
         assert_eq!(window.is_enabled(Role::RadioButton, figure), is_offered, "{figure}");
     }
