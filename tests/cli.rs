@@ -1247,7 +1247,7 @@ fn figures_of_passes_have_what_was_measured() {
     for image in ["--kind lanes -o a.png", "--kind height --slow-link nvlink -o a.png"] {
         tilescope(&folder, &format!("{render} 4 {image}")).assert().success();
     }
-    refused(&folder, &format!("{render} 0 --kind lanes -o b.png"), 2, &["make a cycle first"]);
+    refused(&folder, &format!("{render} 0 --kind lanes -o b.png"), 1, &["make a cycle first"]);
     refused(&folder, &format!("{render} 4 --kind planes --slow-link ssd -o b.png"), 2, &["height"]);
     let wrong = format!("{render} 4 --kind height --slow-link modem -o b.png");
     refused(&folder, &wrong, 2, &["this-machine, pcie-3"]);

@@ -132,9 +132,9 @@ fn apex_and_base_are_dragged() {
     {
         drag(name, by);
     }
+    assert_eq!(window.messages(), 0, "{:#?}", window.texts());
     let run = window.run_under_way();
     assert!(matches!(run.method.height, Some(Height::Sweeps(n)) if n > 3), "{:?}", run.method);
-    assert_eq!(window.messages(), 0);
 }
 
 fn planes_are_panes() {
@@ -163,7 +163,7 @@ fn planes_are_panes() {
     assert!(!window.says("PCIe 3") || window.says("chosen ρ"), "{:#?}", window.texts());
     assert!(window.says("Lines: predicted for ρ = "), "{:#?}", window.texts());
     window.choose("Link as slow as", "this machine");
-    window.until_text(", as measured");
+    window.until_text("Lines: predicted for the measured ρ = ");
     view(&mut window, Role::CheckBox, "Lanes of a pass");
     window.until_text("of the time of copies is hidden behind sweeps");
     for lane in ["copy up", "sweep", "copy down"] {

@@ -188,13 +188,13 @@ impl<'a> HeightPicture<'a> {
 
     /// ρ, and where it is from.
     fn assumed(&self) -> String {
-        let from = match self.link {
-            SlowLink::ThisMachine if self.is_measured() => ", as measured".to_owned(),
-            SlowLink::ThisMachine => ", an assumption".to_owned(),
-            SlowLink::Named(link) => format!(", a link as slow as {}", link.label()),
-            SlowLink::Ratio(_) => String::new(),
-        };
-        format!("ρ = {}{from}", rounded(self.ratio))
+        let ratio = format!("ρ = {}", rounded(self.ratio));
+        match self.link {
+            SlowLink::ThisMachine if self.is_measured() => format!("the measured {ratio}"),
+            SlowLink::ThisMachine => format!("an assumed {ratio}"),
+            SlowLink::Named(link) => format!("{ratio}, a link as slow as {}", link.label()),
+            SlowLink::Ratio(_) => ratio,
+        }
     }
 
     fn heights(&self) -> std::ops::RangeInclusive<usize> {

@@ -125,9 +125,9 @@ pub fn lanes_plot(times: &PassTimes, theme: Theme) -> Plot {
             let (low, high) = (middle - BAR / 2.0, middle + BAR / 2.0);
             let corners = |y: f64| vec![(from, y), (to, y)];
             bands.push(Band { low: corners(low), high: corners(high), colour });
-            let outlines =
-                [[(from, low), (from, high), (to, high)], [(from, low), (to, low), (to, high)]];
-            series.extend(outlines.map(|line| Series::line("", line.to_vec(), colour)));
+            let upright = |x: f64| vec![(x, low), (x, high)];
+            let outlines = [corners(low), corners(high), upright(from), upright(to)];
+            series.extend(outlines.map(|line| Series::line("", line, colour)));
         }
     }
     let x = PlotAxis {
