@@ -135,8 +135,8 @@ pub struct HeightPicture<'a> {
     ratio: f64,
     /// Where that is from.
     link: SlowLink,
-    /// What a pass of the run took, or one of a run before it.
-    measured: Option<&'a MeasuredPass>,
+    /// τ_c and τ_a, as passes were measured.
+    measured: Option<[f64; 2]>,
     passes: &'a PassLog,
 }
 
@@ -146,14 +146,14 @@ impl<'a> HeightPicture<'a> {
     pub fn of(plan: &Plan, passes: &'a PassLog, link: SlowLink) -> Option<Self> {
         let (streaming, _) = streaming_of(plan)?;
         let on_gpu = matches!(plan.place, Place::Cuda { .. });
-        let measured = passes.near(streaming);
+        let measured = passes.least(streaming);
         let bytes = plan.precision.bytes() as f64;
         let (link, ratio) = match (link, measured) {
             (SlowLink::Ratio(ratio), _) => (link, ratio),
-            (SlowLink::Named(named), Some(measured)) => {
-                (link, bytes / named.bandwidth() / measured.per_update)
+            (SlowLink::Named(named), Some([_, update])) => {
+                (link, bytes / named.bandwidth() / update)
             }
-            (_, Some(measured)) => (link, measured.per_value / measured.per_update),
+            (_, Some([value, update])) => (link, value / update),
             (_, None) => (SlowLink::ThisMachine, Streaming::ratio(on_gpu)),
         };
         let is_pyramid = streaming.scheme() == Scheme::Pyramid;
@@ -203,7 +203,7 @@ impl<'a> HeightPicture<'a> {
 
     /// The unit of costs: an update, or nanoseconds.
     fn unit(&self) -> f64 {
-        self.measured.map_or(1.0, |measured| measured.per_update * NANOSECONDS)
+        self.measured.map_or(1.0, |[_, update]| update * NANOSECONDS)
     }
 
     fn cost(&self, model: Model, height: usize) -> f64 {

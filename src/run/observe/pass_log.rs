@@ -19,7 +19,7 @@ pub struct MeasuredPass {
 /// The passes that were made on one system in one place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PassLog {
-    /// The fastest of each setting, the one that was tried last at the end.
+    /// The fastest of each setting.
     fastest: Vec<MeasuredPass>,
     /// The last one of the run.
     last: Option<Arc<PassTimes>>,
@@ -36,10 +36,16 @@ impl PassLog {
         &self.fastest
     }
 
-    /// That of a setting, or where it has none that of the setting which was tried last.
-    pub fn near(&self, streaming: &Streaming) -> Option<&MeasuredPass> {
-        let same = self.fastest.iter().find(|pass| pass.streaming == *streaming);
-        same.or(self.fastest.last())
+    /// The least seconds to move a value and to update a point, τ_c and τ_a, of passes with the budget of a setting, or
+    /// else of all; `None` before the first one.
+    pub fn least(&self, streaming: &Streaming) -> Option<[f64; 2]> {
+        let least = |passes: &mut dyn Iterator<Item = &MeasuredPass>| {
+            let each = passes.map(|pass| [pass.per_value, pass.per_update]);
+            each.reduce(|one, other| [one[0].min(other[0]), one[1].min(other[1])])
+        };
+        let has_budget = |pass: &&MeasuredPass| pass.streaming.planes() == streaming.planes();
+        least(&mut self.fastest.iter().filter(has_budget))
+            .or_else(|| least(&mut self.fastest.iter()))
     }
 
     /// The last pass of the run, step by step.
@@ -97,20 +103,25 @@ mod tests {
     #[test]
     fn the_fastest_pass_of_each_setting_is_kept() {
         let shape = Shape::grid_2d(20, 300).unwrap();
-        let pass = |n, seconds| {
-            let memory = Streaming::memory_of(40, &shape, Precision::F64);
+        let with_planes = |planes, n, seconds| {
+            let memory = Streaming::memory_of(planes, &shape, Precision::F64);
             let (method, height) = (MethodName::Pyramid, Height::Sweeps(n));
             let streaming = Streaming::new(method, height, memory, &shape, Precision::F64);
-            MeasuredPass { streaming: streaming.unwrap(), seconds, per_value: 1.0, per_update: 2.0 }
+            let (per_value, per_update) = (seconds, 10.0 - seconds);
+            MeasuredPass { streaming: streaming.unwrap(), seconds, per_value, per_update }
         };
+        let pass = |n, seconds| with_planes(40, n, seconds);
         let mut log = PassLog::default();
-        assert_eq!(log.near(&pass(3, 0.0).streaming), None);
+        assert_eq!(log.least(&pass(3, 0.0).streaming), None);
         for (n, seconds) in [(3, 5.0), (4, 7.0), (3, 4.0), (3, 6.0)] {
             log.add(pass(n, seconds));
         }
         assert_eq!(log.fastest(), [pass(4, 7.0), pass(3, 4.0)]);
-        assert_eq!(log.near(&pass(4, 0.0).streaming), Some(&pass(4, 7.0)));
-        assert_eq!(log.near(&pass(9, 0.0).streaming), Some(&pass(3, 4.0)));
+        assert_eq!(log.least(&pass(9, 0.0).streaming), Some([4.0, 3.0]));
+        assert_eq!(log.least(&with_planes(50, 9, 0.0).streaming), Some([4.0, 3.0]));
+        log.add(with_planes(50, 9, 5.0));
+        assert_eq!(log.least(&with_planes(50, 8, 0.0).streaming), Some([5.0, 5.0]));
+        log.fastest.pop();
         let mut next = log.of_next_run();
         next.add(pass(9, 1.0));
         next.take_from(&log);
