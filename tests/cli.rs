@@ -1191,7 +1191,6 @@ fn a_figure_of_any_kind_is_reproduced_from_its_own_file() {
         "--kind memory-traffic",
         "--method pyramid --height 3 --memory 8kB --kind planes",
         "--method wavefront --height 3 --memory 8kB --kind planes",
-        "--method pyramid --memory 8kB --kind height",
         "--kind mean-tile",
         "--kind distance --field update",
         "--kind edge-share --until 30",
@@ -1218,6 +1217,38 @@ fn a_figure_of_any_kind_is_reproduced_from_its_own_file() {
         tilescope(&folder, again).assert().success().stderr(said);
         assert!(fs::read(folder.path().join("a.svg")).unwrap() == first, "{options}: {again}");
     }
+}
+
+/// Passes are timed while they are made: what models predict is drawn beside them, and never in their place.
+#[test]
+fn figures_of_passes_have_what_was_measured() {
+    let folder = folder();
+    let render = "render --shape 24x18 --method pyramid --height 3 --memory 8kB --at-cycle";
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let measured = |options: &str| {
+        tilescope(&folder, &format!("{render} {options} --kind height -o a.csv"))
+            .assert()
+            .success();
+        let table = read("a.csv");
+        let cells = table.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().to_owned());
+        cells.map(|cell| cell.parse::<f64>().ok()).collect::<Vec<_>>()
+    };
+    assert_eq!(measured("0"), [None; 5]);
+    for link in ["this-machine", "pcie-3", "ssd", "12.5"] {
+        let column = measured(&format!("4 --slow-link {link}"));
+        assert!(column[2].is_some_and(|nanoseconds| nanoseconds > 0.0), "{column:?}");
+        assert_eq!(column.iter().flatten().count(), 1, "one height was made: {column:?}");
+    }
+    tilescope(&folder, &format!("{render} 4 --kind lanes -o a.csv")).assert().success();
+    let steps = read("a.csv").lines().count() - 1;
+    assert_eq!(steps, 3, "18 planes in slabs that own 6");
+    for image in ["--kind lanes -o a.png", "--kind height --slow-link nvlink -o a.png"] {
+        tilescope(&folder, &format!("{render} 4 {image}")).assert().success();
+    }
+    refused(&folder, &format!("{render} 0 --kind lanes -o b.png"), 1, &["make a cycle first"]);
+    refused(&folder, &format!("{render} 4 --kind planes --slow-link ssd -o b.png"), 2, &["height"]);
+    let wrong = format!("{render} 4 --kind height --slow-link modem -o b.png");
+    refused(&folder, &wrong, 2, &["this-machine, pcie-3"]);
 }
 
 #[test]
@@ -1406,7 +1437,9 @@ fn an_animation_carries_its_run_and_plays() {
             continue;
         }
         // No cycle changes these, or they need slabs.
-        if ["damping-by-mode", "memory-traffic", "planes", "height", "times"].contains(&kind) {
+        if ["damping-by-mode", "memory-traffic", "planes", "height", "lanes", "times"]
+            .contains(&kind)
+        {
             continue;
         }
         let size = match kind {

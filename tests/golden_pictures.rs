@@ -11,10 +11,10 @@ use tilescope::picture::{
 };
 use tilescope::problem::matrix::Ordering;
 use tilescope::run::{
-    Backend, CutLine, FieldKind, MatrixSpec, MethodName, Monitor, Planner, ProblemKind,
-    RecordedCycles, RunSpec, Snapshot, record_run,
+    Backend, CutLine, FieldKind, MatrixSpec, MeasuredPass, MethodName, Monitor, PassLog, Planner,
+    ProblemKind, RecordedCycles, RunSpec, Snapshot, record_run,
 };
-use tilescope::solver::Height;
+use tilescope::solver::{Height, PassTimes, StepTimes};
 
 /// How far a channel may be off, out of 255: rounding differs between processors.
 const TOLERANCE: u8 = 3;
@@ -408,7 +408,8 @@ fn the_memory_traffic_of_a_cycle_beside_as_many_sweeps() {
     check("memory-traffic.png", &drawn_with(&[64, 64], &[8], view));
 }
 
-/// Slabs of a pyramid with what is computed twice, and chunks of the wavefront; and what heights cost.
+/// Slabs of a pyramid with what is computed twice, and chunks of the wavefront; what heights cost, and the lanes of a
+/// pass. Times differ from run to run: these are made up.
 #[test]
 fn planes_that_visit_fast_memory() {
     let drawn = |method, height, kind| {
@@ -418,7 +419,21 @@ fn planes_that_visit_fast_memory() {
         (run.method.height, run.method.memory) = (height, Some(ByteCount::new(22 * 24 * 66)));
         run.method.backend = Backend::Cpu;
         let view = view(kind, 1, [640, 400], Theme::Light);
-        match figure(&[&snapshot(&run, &view)], &view) {
+        let mut snapshot = snapshot(&run, &view);
+        let passes = [(2, 0.82), (4, 0.66), (6, 0.73), (8, 1.02)].map(|(n, nanoseconds)| {
+            run.method.height = Some(Height::Sweeps(n));
+            let streaming = run.method.streaming(&snapshot.plan.problem.shape).unwrap();
+            let (seconds, per_value, per_update) = (nanoseconds * 1e-9, 0.25e-9, 0.3e-9);
+            MeasuredPass { streaming, seconds, per_value, per_update }
+        });
+        let steps = (0..5).map(|step| {
+            let at = 0.4e-3 * f64::from(step);
+            let [up, sweeps] = [[at, at + 0.3e-3], [at + 0.3e-3, at + 0.7e-3]];
+            StepTimes { up, sweeps, down: [at + 0.7e-3, at + 0.85e-3] }
+        });
+        let last = PassTimes { steps: steps.collect(), seconds: 2.45e-3, ..PassTimes::default() };
+        snapshot.passes = PassLog::new(passes.into(), Some(last)).into();
+        match figure(&[&snapshot], &view) {
             Drawing::Figure(svg) => svg,
             Drawing::Map(_) => panic!("a bare map is no figure"),
         }
@@ -430,6 +445,7 @@ fn planes_that_visit_fast_memory() {
         &drawn(MethodName::Wavefront, Some(Height::Sweeps(8)), FigureKind::PLANES),
     );
     check("height.png", &drawn(MethodName::Pyramid, four, FigureKind::HEIGHT));
+    check("lanes.png", &drawn(MethodName::Pyramid, four, FigureKind::LANES));
 }
 
 #[test]

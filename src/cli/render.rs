@@ -13,9 +13,9 @@ use crate::grid::{Slice, memory};
 use crate::picture::{
     self, Camera, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError,
     FilmFile, FilmSize, Frames, InsideKind, InsideView, LARGEST_SIDE, Norm, Over, Pairing,
-    PlacedFigure, RATE, Range, SCREEN_DPI, SMALLEST_SIDE, ScaleKind, Spacing, Theme, ViewError,
-    ViewSpec, common_range, counted, figure, grouped, natural_map, natural_scale, save_figure,
-    save_film, save_table,
+    PlacedFigure, RATE, Range, SCREEN_DPI, SMALLEST_SIDE, ScaleKind, SlowLink, Spacing, Theme,
+    ViewError, ViewSpec, common_range, counted, figure, grouped, natural_map, natural_scale,
+    save_figure, save_film, save_table,
 };
 use crate::run::{
     CutLine, FieldKind, MemoryNeed, Monitor, Outcome, Plan, Planner, RecordError, RecordedCycles,
@@ -170,6 +170,11 @@ pub struct Render {
     /// What --kind inside draws [default: staleness]
     #[arg(long, help_heading = "Figure")]
     inside_shows: Option<InsideKind>,
+    /// The link to fast memory that the models of --kind height assume: this-machine, as measured; pcie-3, pcie-4,
+    /// pcie-5, nvlink or ssd; or the ratio of the seconds to move a value to those to update a point [default:
+    /// this-machine]
+    #[arg(long, value_name = "LINK", help_heading = "Figure", allow_hyphen_values = true)]
+    slow_link: Option<SlowLink>,
     /// The field [default: residual]
     #[arg(long, help_heading = "Figure")]
     field: Option<FieldKind>,
@@ -564,6 +569,7 @@ impl Render {
             ("--azimuth", self.azimuth.is_some(), uses.camera, "volume"),
             ("--elevation", self.elevation.is_some(), uses.camera, "volume"),
             ("--zoom", self.zoom.is_some(), uses.camera, "volume"),
+            ("--slow-link", self.slow_link.is_some(), uses.slow_link, "height"),
             ("--cut", self.cut.is_some(), uses.cut, "profile"),
             (
                 "--place",
@@ -696,6 +702,7 @@ impl Render {
             slice: self.slice,
             through: self.through,
             camera: self.camera(),
+            slow_link: self.slow_link.unwrap_or_default(),
             cut: self.cut,
             until: self.until,
             classic: self.classic.or_else(|| self.usual_baseline(kind)),
@@ -956,6 +963,9 @@ mod tests {
         view.through = view.through.filter(|_| uses.through);
         if !uses.camera {
             view.camera = Camera::default();
+        }
+        if !uses.slow_link {
+            view.slow_link = SlowLink::default();
         }
         if !uses.over {
             (view.over, view.log_x) = (Over::default(), false);

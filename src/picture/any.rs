@@ -12,6 +12,7 @@ use crate::picture::view::inside::{InsideKind, InsideView};
 use crate::picture::view::kind::FigureKind;
 use crate::picture::view::norm::Norm;
 use crate::picture::view::over::Over;
+use crate::picture::view::slow_link::{NamedLink, RATIOS, SlowLink};
 use crate::picture::view::spec::{Compared, PlacedFigure, ViewSpec};
 use crate::picture::{FigureSpec, SCREEN_DPI};
 use crate::run::any::{number, run};
@@ -58,6 +59,11 @@ prop_compose! {
         field in select(&FieldKind::ALL[..]),
         kind in select(FigureKind::ALL),
         (over, log_x, asymptotic_rate) in (select(&Over::ALL[..]), any::<bool>(), any::<bool>()),
+        slow_link in prop_oneof![
+            Just(SlowLink::ThisMachine),
+            select(&NamedLink::ALL[..]).prop_map(SlowLink::Named),
+            RATIOS.prop_map(SlowLink::Ratio),
+        ].boxed(),
         norm in select(&Norm::ALL[..]),
         cut in option::of(prop_oneof![
             any::<usize>().prop_map(CutLine::Row),
@@ -95,7 +101,7 @@ prop_compose! {
         let camera = Camera { azimuth, elevation, zoom };
         let slice = slice.map(|(axis, index)| Slice { axis, index });
         ViewSpec {
-            cycle, field, kind, over, log_x, norm, slice, through, camera, cut, until, classic, chebyshev,
+            cycle, field, kind, over, log_x, norm, slice, through, camera, slow_link, cut, until, classic, chebyshev,
             conjugate_gradients, asymptotic_rate, probes, pairing, colours, inside, figure,
             frames, places, compared,
         }

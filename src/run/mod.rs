@@ -47,8 +47,8 @@ pub use modes::{CycleRate, ModeDamping, ModeError, ModeFactors};
 pub use observe::{
     AccelerationCurve, CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, Frequencies,
     FrequencyRequest, LONGEST_KEPT, MODE_NAMES, MOST_FREQUENCIES, MOST_VOLUME_SAMPLES, MapRequest,
-    NO_ROW, Observation, ObservationRequest, Picture, ProfileRequest, RowLayout, RowMap,
-    SlicesRequest, VolumeSamples,
+    MeasuredPass, NO_ROW, Observation, ObservationRequest, PassLog, Picture, ProfileRequest,
+    RowLayout, RowMap, SlicesRequest, VolumeSamples,
 };
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};

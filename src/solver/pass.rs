@@ -6,6 +6,8 @@
 //! The sweeps of a step wait for its copies up, and its copies down for its sweeps. Copies up overwrite planes that
 //! steps before left behind: [`Step::after`] says which must be done.
 
+#[cfg(feature = "cuda")]
+use super::streaming::Traffic;
 use super::streaming::{Planes, Scheme, Streaming};
 use crate::grid::Shape;
 use std::ops::Range;
@@ -80,8 +82,13 @@ impl Pass {
 
     /// Sets of working arrays: an iterate, the next one and the right-hand side.
     pub fn windows(&self) -> usize {
+        self.windows_of_budget().min(self.steps())
+    }
+
+    /// Slabs that share the budget, or the one window.
+    pub fn windows_of_budget(&self) -> usize {
         match self.kind {
-            Kind::Slabs { at_once, .. } => at_once.min(self.steps()),
+            Kind::Slabs { at_once, .. } => at_once,
             Kind::Chunks { .. } => 1,
         }
     }
@@ -110,6 +117,23 @@ impl Pass {
             // Once all planes are there, the window drains.
             Kind::Chunks { chunk } => (self.count + 1 + self.n).div_ceil(chunk),
         }
+    }
+
+    /// What its first steps move and compute, of planes with so many points.
+    #[cfg(feature = "cuda")]
+    pub(super) fn traffic_of(&self, steps: usize, points: usize) -> Traffic {
+        let inside = |planes: Range<usize>| {
+            planes.end.min(self.count + 1).saturating_sub(planes.start.max(1)) * points
+        };
+        let mut traffic = Traffic::default();
+        for number in 0..steps {
+            let step = self.step(number);
+            let swept: usize = (1..=self.n).map(|m| self.level(number, m).len() * points).sum();
+            traffic.up += 2 * inside(step.up) as u64;
+            traffic.down += inside(step.down) as u64;
+            traffic.updates += swept as u64;
+        }
+        traffic
     }
 
     /// A step by its number.

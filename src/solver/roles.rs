@@ -2,7 +2,7 @@
 
 use super::{
     CycleNorms, DeviceInfo, EdgeShare, FieldObservation, FieldRequest, Kernel, Method, NormRequest,
-    Norms, Quantity, Samples, SolverError, Statistics, Streaming, Traffic, Window,
+    Norms, PassTimes, Quantity, Samples, SolverError, Statistics, Streaming, Traffic, Window,
 };
 use crate::grid::{Field, Shape, Tiling};
 use std::any::Any;
@@ -231,6 +231,12 @@ pub trait Describe {
     /// What the last cycle moved to and from fast memory and computed; `None` for a method that does not
     /// stream, and before the first cycle.
     fn traffic(&self) -> Option<Traffic> {
+        None
+    }
+
+    /// When the parts of the last pass were made, with a method that streams; `None` where they are not timed, and before
+    /// the first pass.
+    fn pass_times(&self) -> Option<Arc<PassTimes>> {
         None
     }
 }

@@ -231,8 +231,7 @@ impl Streaming {
             let needed = ByteCount::new(plane_bytes * least as u64);
             return Err(StreamingError::TooSmall { method, memory, least, needed });
         }
-        let most =
-            if is_pyramid { (planes / at_once - 1) / 2 } else { planes + 1 - LEAST_OF_WINDOW };
+        let most = most_height(is_pyramid, planes / at_once);
         let height = match height {
             Height::Sweeps(height) if height > most => {
                 return Err(StreamingError::NoOwnedPlane { method, height, memory, planes, most });
@@ -286,6 +285,22 @@ impl Streaming {
         self.planes
     }
 
+    /// The largest height for which there is room.
+    pub fn most_height(&self) -> usize {
+        let at_once = if self.slabs == Slabs::Two { 2 } else { 1 };
+        match self.scheme {
+            Scheme::Pyramid => most_height(true, self.planes / at_once),
+            Scheme::Wavefront { .. } => most_height(false, self.planes),
+        }
+        .min(MOST_HEIGHT)
+    }
+
+    /// The budget that has room for so many planes of a grid.
+    pub fn memory_of(planes: usize, shape: &Shape, precision: Precision) -> ByteCount {
+        let plane = (ARRAYS * precision.bytes()) as u64 * Planes::of(shape).stored as u64;
+        ByteCount::new(plane.saturating_mul(planes as u64))
+    }
+
     /// Slabs of a pyramid that are on a GPU at a time.
     pub fn slabs_on_gpu(&self) -> usize {
         let cost = |at_once| seconds(at_once, self.planes, self.height, GPU_RATIO);
@@ -326,6 +341,11 @@ impl Streaming {
         let plane = (ARRAYS * precision.bytes()) as u64 * Planes::of(shape).stored as u64;
         plane * self.working_planes(shape) as u64
     }
+}
+
+/// The largest height that leaves a slab of so many planes one that it owns, or such a window its chunk.
+fn most_height(is_pyramid: bool, planes: usize) -> usize {
+    if is_pyramid { (planes - 1) / 2 } else { planes + 1 - LEAST_OF_WINDOW }
 }
 
 /// The model of so many slabs at a time.

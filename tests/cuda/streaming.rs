@@ -10,7 +10,8 @@ use std::sync::Arc;
 use tilescope::grid::{ByteCount, Precision, Shape};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::{
-    self, Height, Kernel, Method, MethodName, NormRequest, Slabs, Solver, SolverError, Streaming,
+    self, Height, Kernel, Method, MethodName, NormRequest, Pass, Slabs, Solver, SolverError,
+    Streaming, Traffic,
 };
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -108,6 +109,14 @@ fn compare(case: &Case, budget: Budget, precision: Precision) {
     assert!(traffic.up >= 2 * points && traffic.updates >= traffic.needed);
     if budget.method == MethodName::Wavefront {
         assert_eq!((traffic.up, traffic.duplicates()), (2 * points, 0));
+    }
+    let times = gpu.pass_times().expect("timed");
+    assert!(times.steps.iter().flat_map(|it| [it.up, it.sweeps, it.down]).all(|it| it[0] <= it[1]));
+    // Of a batch the first system is timed, and of a long pass its beginning.
+    let is_whole = times.steps.len() == Pass::on_gpu(&streaming, &problem.shape).steps();
+    if is_whole && problem.shape.batch() == 1 {
+        let Traffic { up, down, updates, .. } = times.traffic;
+        assert_eq!((up, down, updates), (traffic.up, traffic.down, traffic.updates));
     }
 }
 

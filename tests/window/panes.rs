@@ -2,7 +2,7 @@
 
 use crate::controls::small;
 use crate::driver::Window;
-use eframe::egui::{Key, Modifiers, Rect, accesskit::Role};
+use eframe::egui::{Key, Modifiers, Rect, Vec2, accesskit::Role, vec2};
 use tilescope::grid::ByteCount;
 use tilescope::picture;
 use tilescope::run::{MatrixSpec, MethodName, ProblemKind, RunSpec};
@@ -15,6 +15,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("the_speedup_over_the_tolerance_is_a_pane", the_speedup_is_a_pane),
     ("the_memory_traffic_of_a_cycle_is_a_pane", the_memory_traffic_is_a_pane),
     ("planes_that_visit_fast_memory_are_panes", planes_are_panes),
+    ("the_apex_and_the_base_of_a_pyramid_are_dragged", apex_and_base_are_dragged),
     ("frequencies_and_the_damping_of_modes_are_panes", frequencies_and_damping),
     ("reference_curves_have_keys", reference_curves_have_keys),
     ("three_slices_move_each_other_and_the_volume_turns", slices_and_volume),
@@ -85,18 +86,89 @@ fn the_memory_traffic_is_a_pane() {
     window.until_text("Point updates");
 }
 
-fn planes_are_panes() {
+/// A pyramid on a small grid, in three slabs.
+pub fn pyramid() -> RunSpec {
     let mut run = small();
     run.method.set_name(MethodName::Pyramid);
     (run.method.height, run.method.memory) =
-        (Some(Height::Sweeps(3)), Some(ByteCount::new(200_000)));
-    let mut window = Window::paused(run);
+        (Some(Height::Sweeps(3)), Some(ByteCount::new(50_000)));
+    run
+}
+
+/// The apex of the picture of planes is dragged down, and its base to the left.
+fn apex_and_base_are_dragged() {
+    let mut window = Window::paused(pyramid());
+    window.step(2);
+    view(&mut window, Role::CheckBox, "Planes");
+    window.until_text("3 sweeps");
+    let mut drag = |name: &str, by: Vec2| {
+        let at = window.rect(Role::Splitter, name).center();
+        window.harness.hover_at(at);
+        window.frames(2);
+        window.harness.drag_at(at);
+        window.frame();
+        for part in [0.3, 0.6, 1.0] {
+            window.harness.hover_at(at + part * by);
+            window.frames(2);
+        }
+        let shown = window.texts();
+        window.harness.drop_at(at + by);
+        window.settle();
+        shown
+    };
+    let planes = |texts: &[String]| {
+        let title = texts.iter().find(|text| text.contains("sweeps high")).expect("a title");
+        title.split_once(" planes").unwrap().0.rsplit(' ').next().unwrap().parse::<usize>().unwrap()
+    };
+    // Within the plot, a third of its height is a sweep of three.
+    let shown = drag("Apex", vec2(0.0, 60.0));
+    assert!(shown.iter().any(|text| text.contains("2 sweeps high")), "{shown:?}");
+    let before = planes(&shown);
+    let shown = drag("Base", vec2(-60.0, 0.0));
+    assert!(planes(&shown) < before, "{before}: {shown:?}");
+    // However far, the run is one that can be made.
+    for (name, by) in
+        [("Base", vec2(-900.0, 0.0)), ("Base", vec2(900.0, 0.0)), ("Apex", vec2(0.0, -900.0))]
+    {
+        drag(name, by);
+    }
+    assert_eq!(window.messages(), 0, "{:#?}", window.texts());
+    let run = window.run_under_way();
+    assert!(matches!(run.method.height, Some(Height::Sweeps(n)) if n > 3), "{:?}", run.method);
+}
+
+fn planes_are_panes() {
+    let mut window = Window::paused(pyramid());
     window.step(2);
     view(&mut window, Role::CheckBox, "Planes");
     window.until_text("Pyramid: ");
     window.until_text("3 sweeps");
     view(&mut window, Role::CheckBox, "Cost of the height");
-    window.until_text("the paper's model");
+    window.until_text("not shrinking");
+    window.until_text("Dots: measured.");
+    // A link that is chosen, and a ratio that is dragged: both are predicted, and said to be.
+    window.choose("Link as slow as", "PCIe 3");
+    window.until_text("a link as slow as PCIe 3");
+    let at = window.rect(Role::Splitter, "Ratio").center();
+    window.harness.hover_at(at);
+    window.frames(2);
+    window.harness.drag_at(at);
+    window.frame();
+    for up in [10.0, 20.0] {
+        window.harness.hover_at(at - vec2(0.0, up));
+        window.frames(2);
+    }
+    window.harness.drop_at(at - vec2(0.0, 20.0));
+    window.frames(2);
+    assert!(!window.says("PCIe 3") || window.says("chosen ρ"), "{:#?}", window.texts());
+    assert!(window.says("Lines: predicted for ρ = "), "{:#?}", window.texts());
+    window.choose("Link as slow as", "this machine");
+    window.until_text("Lines: predicted for the measured ρ = ");
+    view(&mut window, Role::CheckBox, "Lanes of a pass");
+    window.until_text("of the time of copies is hidden behind sweeps");
+    for lane in ["copy up", "sweep", "copy down"] {
+        window.until_text(lane);
+    }
     // Runs that do not stream have neither.
     let mut window = Window::paused(small());
     window.button("View");
@@ -106,7 +178,7 @@ fn planes_are_panes() {
     window.button("Save …");
     window.frames(2);
     for (figure, is_offered) in
-        [("Planes", false), ("Cost of the height", false), ("Memory traffic", true)]
+        [("Planes", false), ("Lanes of a pass", false), ("Memory traffic", true)]
     {
         assert_eq!(window.is_enabled(Role::RadioButton, figure), is_offered, "{figure}");
     }

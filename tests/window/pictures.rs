@@ -4,7 +4,7 @@ use crate::controls::small;
 use crate::drag;
 use crate::driver::{Painted, USUAL, Window};
 use crate::lessons;
-use crate::panes::view;
+use crate::panes::{pyramid, view};
 use eframe::egui::{
     Event, HoveredFile, Key, Modifiers, Rangef, Rect, Theme, Vec2, accesskit::Role, vec2,
 };
@@ -46,6 +46,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("scale_2", scale_2),
     ("first_key", first_key),
     ("inside_all_tiles", inside_all_tiles),
+    ("planes", planes),
     ("palette", palette),
     ("keys", keys),
     ("probes", probes),
@@ -507,6 +508,13 @@ fn inside_a_cycle() {
     window.set_slider("Subiteration", 9.0);
     window.until_text("9 of 16 subiterations");
     compare_panes(&mut window, "inside_a_cycle", &["Inside a cycle"]);
+}
+
+fn planes() {
+    let mut window = after(1, USUAL, Theme::Light, pyramid());
+    view(&mut window, Role::CheckBox, "Planes");
+    window.until_text("Pyramid: 3 slabs of 31 planes, 3 sweeps high.");
+    compare_panes(&mut window, "planes", &["Planes"]);
 }
 
 fn inside_a_line() {

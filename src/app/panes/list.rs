@@ -9,6 +9,7 @@ use crate::app::panes::frequencies::FrequenciesPane;
 use crate::app::panes::heat_map::pane::HeatMapPane;
 use crate::app::panes::height::HeightPane;
 use crate::app::panes::inside::InsidePane;
+use crate::app::panes::lanes::LanesPane;
 use crate::app::panes::mean_tile::MeanTilePane;
 use crate::app::panes::memory_traffic::MemoryTrafficPane;
 use crate::app::panes::pane_type::PaneType;
@@ -48,6 +49,7 @@ pub static ALL: &[&dyn PaneType] = &[
     &DampingByModePane,
     &PlanesPane,
     &HeightPane,
+    &LanesPane,
 ];
 
 /// The pane of this name.

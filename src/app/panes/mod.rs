@@ -9,6 +9,7 @@ mod frequencies;
 pub mod heat_map;
 mod height;
 mod inside;
+mod lanes;
 pub mod layout;
 pub mod list;
 mod mean_tile;

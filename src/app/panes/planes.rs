@@ -1,18 +1,40 @@
-//! Slabs of a pyramid, or chunks of the wavefront.
+//! Slabs of a pyramid, or chunks of the wavefront. Their height and their base are dragged.
 
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
+use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
+use crate::app::widgets::handle::Handle;
 use crate::app::widgets::{plot, theme};
-use crate::picture::{FigureKind, planes_plot, planes_title};
-use eframe::egui::{Label, Ui};
+use crate::grid::Shape;
+use crate::picture::{FigureKind, PassPicture, Plot};
+use crate::run::{Plan, RunSpec};
+use crate::solver::{Height, MethodName, Place, Streaming};
+use eframe::egui::{CursorIcon, Id, Label, Ui};
+
+/// The height of a pass.
+const APEX: Handle = Handle {
+    name: "Apex",
+    about: "Drag up or down: the height n, which is the sweeps of a pass.",
+    cursor: CursorIcon::ResizeVertical,
+};
+
+/// Its budget.
+const BASE: Handle = Handle {
+    name: "Base",
+    about: "Drag to the left or to the right: how many planes visit fast memory at a time, and with them its size.",
+    cursor: CursorIcon::ResizeHorizontal,
+};
 
 /// How planes pass through fast memory.
 pub struct PlanesPane;
 
+/// Its name in files.
+const ID: PaneId = PaneId("planes");
+
 impl PaneType for PlanesPane {
     fn id(&self) -> PaneId {
-        PaneId("planes")
+        ID
     }
 
     fn title(&self) -> &'static str {
@@ -45,11 +67,63 @@ impl PaneType for PlanesPane {
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
         let Some(plan) = context.report.map(|report| &report.plan) else { return };
-        let Some(planes) = planes_plot(plan, theme::of_figures(ui)) else { return };
-        ui.add(Label::new(format!("{}.", planes_title(plan))).wrap());
+        let session = context.session;
+        let Some((pass, shape)) = chosen(session, plan) else { return };
+        let id = Id::unique(("ends of axes", ID.0));
+        let held = ui.data(|data| data.get_temp(id)).filter(|_| session.drag.is_some());
+        let planes = pass.plot(theme::of_figures(ui), held);
+        if session.drag.is_none() {
+            ui.data_mut(|data| data.insert_temp(id, ends(&planes)));
+        }
+        ui.add(Label::new(format!("{}.", pass.title())).wrap());
         let height = ui.available_height();
-        let frame = plot::Frame { id: "planes", height, cursor: None, has_legend: false };
-        plot::ui(ui, &frame, &planes, |at| Some(format!("plane {:.0}", at.x.max(0.0))));
+        let frame = plot::Frame { id: ID.0, height, cursor: None, has_legend: false };
+        let painted =
+            plot::ui(ui, &frame, &planes, |at| Some(format!("plane {:.0}", at.x.max(0.0))));
+        let mut spec = RunSpec::clone(&session.spec);
+        let (apex, base) = (pass.apex(), pass.base());
+        if let Some(apex) = APEX.ui(ui, &painted, apex) {
+            begin(context, apex.begins);
+            let sweeps = apex.to.1.round().max(1.0) as usize;
+            let sweeps = sweeps.min(pass.streaming.most_height());
+            if sweeps != pass.streaming.height() {
+                spec.method.height = Some(Height::Sweeps(sweeps));
+            }
+        }
+        if let Some(dragged) = BASE.ui(ui, &painted, base) {
+            begin(context, dragged.begins);
+            let planes = pass.planes_to(dragged.to.0);
+            if planes != pass.planes_to(base.0) {
+                let method = &mut spec.method;
+                method.memory = Some(Streaming::memory_of(planes, &shape, method.precision));
+                // What a window has room for beside its chunks is its height, if that is left to it.
+                if method.name == MethodName::Wavefront {
+                    method.height = Some(Height::Sweeps(pass.streaming.height()));
+                }
+            }
+        }
+        if spec != *session.spec {
+            context.commands.push(Command::Change(spec));
+        }
+    }
+}
+
+/// The pass that is chosen, on its grid: it is drawn at once, and its run follows.
+fn chosen(session: &Session, plan: &Plan) -> Option<(PassPicture, Shape)> {
+    let shape = session.spec.problem.grid()?;
+    let on_gpu = matches!(plan.place, Place::Cuda { .. });
+    let streaming = session.spec.method.streaming(&shape).ok()?;
+    Some((PassPicture::new(streaming, &shape, on_gpu), shape))
+}
+
+/// Where the axes of a plot end.
+fn ends(plot: &Plot) -> [f64; 2] {
+    [&plot.x, &plot.y].map(|axis| axis.range.map_or(0.0, |range| range.hi()))
+}
+
+fn begin(context: &mut PaneContext<'_>, begins: bool) {
+    if begins {
+        context.commands.push(Command::BeginDrag(Vec::new()));
     }
 }
 

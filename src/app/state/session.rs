@@ -148,6 +148,9 @@ impl Session {
         if uses.camera {
             settings.camera = view.camera;
         }
+        if uses.slow_link {
+            settings.slow_link = view.slow_link;
+        }
         settings.profile.line = cut.or(settings.profile.line);
         if kind == FigureKind::PROFILE {
             settings.profile.log = figure.scale == ScaleKind::Log;

@@ -2,7 +2,7 @@
 
 use crate::app::state::compare::Compare;
 use crate::grid::Slice;
-use crate::picture::{Camera, ColourMap, InsideView, Norm, Over, Range, ScaleKind};
+use crate::picture::{Camera, ColourMap, InsideView, Norm, Over, Range, ScaleKind, SlowLink};
 use crate::run::{CutLine, FieldKind};
 use crate::solver::Acceleration;
 use std::collections::BTreeSet;
@@ -23,6 +23,8 @@ pub struct ViewSettings {
     pub through: Option<[usize; 3]>,
     /// From where the volume is seen.
     pub camera: Camera,
+    /// The link to fast memory that models of a pyramid assume.
+    pub slow_link: SlowLink,
     /// Whether tile borders are drawn over the map.
     pub borders: bool,
     /// Whether classic Jacobi runs in the background, as a reference.
@@ -133,6 +135,7 @@ impl Default for ViewSettings {
             slice: None,
             through: None,
             camera: Camera::default(),
+            slow_link: SlowLink::default(),
             borders: true,
             reference: true,
             accelerations: BTreeSet::new(),

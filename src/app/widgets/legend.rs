@@ -1,6 +1,6 @@
 //! The legend of a plot: above it, so that it covers no curve.
 
-use crate::app::widgets::plot::{DASH, colour};
+use crate::app::widgets::plot::{DASH, DOT, colour};
 use crate::picture::Series;
 use eframe::egui::{
     Id, RichText, Sense, Shape, Stroke, TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText,
@@ -49,6 +49,13 @@ fn entry(ui: &mut Ui, series: &Series, hidden: &mut BTreeSet<String>) {
     let y = rect.center().y;
     let ends = [pos2(rect.left(), y), pos2(rect.left() + LINE, y)];
     match series.dashed {
+        _ if series.has_dots => {
+            _ = ui.painter().circle_filled(
+                rect.left_center() + vec2(LINE / 2.0, 0.0),
+                DOT,
+                stroke.color,
+            )
+        }
         true => _ = ui.painter().add(Shape::dashed_line(&ends, stroke, DASH, DASH)),
         false => _ = ui.painter().line_segment(ends, stroke),
     }

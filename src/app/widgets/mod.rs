@@ -6,6 +6,7 @@ pub mod cells;
 pub mod colour_bar;
 pub mod cut_line;
 pub mod device_border;
+pub mod handle;
 pub mod icon;
 pub mod labels;
 pub mod legend;

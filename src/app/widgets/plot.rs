@@ -8,10 +8,10 @@ use crate::app::widgets::{legend, theme};
 use crate::picture::{
     BAND_OPACITY, FAINT, Plot, PlotAxis, Range, Scale, ScaleKind, Series, seconds,
 };
-use eframe::egui::{Align, Align2, Color32, Rangef, Response, RichText, TextStyle, Ui, Vec2};
+use eframe::egui::{Align, Align2, Color32, Pos2, Rangef, Response, RichText, TextStyle, Ui, Vec2};
 use egui_plot::{
     AxisHints, FilledArea, GridInput, GridMark, HLine, HoverPosition, Line, LineStyle, PlotPoint,
-    Points, Text, VLine, VPlacement,
+    PlotTransform, Points, Text, VLine, VPlacement,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -43,7 +43,7 @@ const MOST_TIMES: usize = 5;
 
 /// Widths of curves and of their parts, in points.
 const CURVE: f32 = 1.8;
-const DOT: f32 = 2.6;
+pub(super) const DOT: f32 = 2.6;
 const HEAD: f32 = 4.5;
 
 /// The length of dashes of curves and of levels.
@@ -98,6 +98,32 @@ pub struct Painted {
     pub response: Response,
     /// Where the pointer is along the x axis.
     pub pointer: Option<f64>,
+    axes: [Warp; 2],
+    transform: PlotTransform,
+}
+
+impl Painted {
+    /// Where a point of the plot lies on the screen.
+    pub fn position(&self, at: (f64, f64)) -> Pos2 {
+        self.transform.position_from_point(&self.place(at).into())
+    }
+
+    /// The places of a point along the axes of the toolkit.
+    pub(super) fn place(&self, (x, y): (f64, f64)) -> [f64; 2] {
+        let [across, up] = self.axes;
+        [across.place(x), up.place(y)]
+    }
+
+    /// The point at such places.
+    pub(super) fn value(&self, [x, y]: [f64; 2]) -> (f64, f64) {
+        let [across, up] = self.axes;
+        (across.value(x), up.value(y))
+    }
+
+    /// How much a place changes along each of those axes with a point of the screen, to the right and down.
+    pub(super) fn per_point(&self) -> [f64; 2] {
+        self.transform.dvalue_dpos()
+    }
 }
 
 /// From values to places along an axis of the toolkit, and back.
@@ -283,7 +309,7 @@ pub fn ui<'a>(
     });
     let pointer = painted.response.hover_pos();
     let pointer = pointer.map(|at| x.value(painted.transform.value_from_position(at).x));
-    Painted { response: painted.response, pointer }
+    Painted { response: painted.response, pointer, axes: [x, y], transform: painted.transform }
 }
 
 /// What is painted of a plot.

@@ -13,6 +13,7 @@ pub(crate) mod frequencies;
 mod heat_map;
 pub(crate) mod height;
 pub(crate) mod inside;
+pub(crate) mod lanes;
 mod maps;
 pub(crate) mod mean_tile;
 pub(crate) mod memory_traffic;
@@ -58,6 +59,7 @@ impl FigureKind {
         Self::MEMORY_TRAFFIC,
         Self::PLANES,
         Self::HEIGHT,
+        Self::LANES,
         Self::SPY,
         Self::ROW_MAP,
         Self::TIMES,

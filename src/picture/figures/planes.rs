@@ -65,16 +65,20 @@ impl FigureType for PlanesFigure {
     }
 
     fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {
-        planes_title(&first.plan)
+        PassPicture::of(&first.plan).map_or_else(|| self.label().to_owned(), |pass| pass.title())
     }
 
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
-        figure_of_plot(snapshots, view, |first| planes_plot(&first.plan, view.figure.theme))
+        figure_of_plot(snapshots, view, |first| {
+            Some(PassPicture::of(&first.plan)?.plot(view.figure.theme, None))
+        })
     }
 
     fn tables<'a>(&self, snapshots: &[&'a Snapshot], _: &ViewSpec) -> Vec<(String, CsvTable<'a>)> {
         let Some(first) = snapshots.first() else { return Vec::new() };
-        let Some(pass) = pass_of(&first.plan) else { return Vec::new() };
+        let Some(PassPicture { pass, .. }) = PassPicture::of(&first.plan) else {
+            return Vec::new();
+        };
         let rows: Vec<_> = (0..pass.steps())
             .flat_map(|step| (1..=pass.height()).map(move |sweep| (step, sweep)))
             .filter_map(|(step, sweep)| {
@@ -105,61 +109,110 @@ pub(super) fn check_streaming(kind: FigureKind, plan: &Plan) -> Result<(), ViewE
     streaming_of(plan).map(drop).ok_or(ViewError::NotStreaming { kind })
 }
 
-fn pass_of(plan: &Plan) -> Option<Pass> {
-    let (streaming, shape) = streaming_of(plan)?;
-    Some(match plan.place {
-        Place::Cpu { .. } => Pass::on_cpu(streaming, shape),
-        Place::Cuda { .. } => Pass::on_gpu(streaming, shape),
-    })
+/// A pass as it is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct PassPicture {
+    /// The method.
+    pub streaming: Streaming,
+    pass: Pass,
 }
 
-/// What is drawn: `Pyramid: 12 of 57 slabs of 64 planes, 24 sweeps high`.
-pub fn planes_title(plan: &Plan) -> String {
-    let Some(((streaming, _), pass)) = streaming_of(plan).zip(pass_of(plan)) else {
-        return "Planes".to_owned();
-    };
-    let (steps, n) = (pass.steps(), pass.height());
-    let shown = if steps > MOST_STEPS { format!("{MOST_STEPS} of ") } else { String::new() };
-    let what = match streaming.scheme() {
-        Scheme::Pyramid => "slab",
-        Scheme::Wavefront { .. } => "chunk",
-    };
-    let [steps, planes, sweeps] = [(steps, what), (pass.most_swept(), "plane"), (n, "sweep")]
-        .map(|(count, what)| counted(count as u64, what));
-    let method = streaming.method().label();
-    format!("{method}: {shown}{steps} of {planes}, {sweeps} high")
-}
-
-/// The plot of a pass: planes across, sweeps upwards. `None` of a method that does not stream.
-pub fn planes_plot(plan: &Plan, theme: Theme) -> Option<Plot> {
-    let (streaming, _) = streaming_of(plan)?;
-    let pass = pass_of(plan)?;
-    let steps = pass.steps().min(MOST_STEPS);
-    let is_pyramid = streaming.scheme() == Scheme::Pyramid;
-    let (mut series, mut bands, mut last) = (Vec::new(), Vec::new(), 1);
-    for number in 0..steps {
-        let step = pass.step(number);
-        // Neighbours overlap, or touch.
-        let colour = theme.curve(number % 2);
-        let ends = ends(&pass, number, &step);
-        last = last.max(ends.iter().map(|(_, right, _)| *right as usize).max().unwrap_or(1));
-        if is_pyramid {
-            series.extend(hatching(&ends, &step, colour));
-        }
-        bands.push(owned(&ends, &step, is_pyramid, colour));
-        series.extend(outline(&ends, colour));
+impl PassPicture {
+    /// That of a run; `None` of a method that does not stream.
+    pub fn of(plan: &Plan) -> Option<Self> {
+        let (streaming, shape) = streaming_of(plan)?;
+        Some(Self::new(*streaming, shape, matches!(plan.place, Place::Cuda { .. })))
     }
-    // The plane beyond which nothing is drawn.
-    let end = if steps < pass.steps() { last } else { pass.planes() + 1 };
-    let x = PlotAxis {
-        range: Some(Range::new(0.0, end as f64)),
-        ..PlotAxis::new("plane", ScaleKind::Linear)
-    };
-    let y = PlotAxis {
-        range: Some(Range::new(0.0, pass.height() as f64)),
-        ..PlotAxis::new("sweeps", ScaleKind::Linear)
-    };
-    Some(Plot { series, bands, ..Plot::new(x, y) })
+
+    /// That of a method on a grid, on a GPU or a CPU.
+    pub fn new(streaming: Streaming, shape: &Shape, on_gpu: bool) -> Self {
+        let pass = match on_gpu {
+            true => Pass::on_gpu(&streaming, shape),
+            false => Pass::on_cpu(&streaming, shape),
+        };
+        Self { streaming, pass }
+    }
+
+    fn is_pyramid(&self) -> bool {
+        self.streaming.scheme() == Scheme::Pyramid
+    }
+
+    /// What is drawn: `Pyramid: 12 of 57 slabs of 64 planes, 24 sweeps high`.
+    pub fn title(&self) -> String {
+        let (steps, n) = (self.pass.steps(), self.pass.height());
+        let shown = if steps > MOST_STEPS { format!("{MOST_STEPS} of ") } else { String::new() };
+        let what = if self.is_pyramid() { "slab" } else { "chunk" };
+        let [steps, planes, sweeps] =
+            [(steps, what), (self.pass.most_swept(), "plane"), (n, "sweep")]
+                .map(|(count, what)| counted(count as u64, what));
+        let method = self.streaming.method().label();
+        format!("{method}: {shown}{steps} of {planes}, {sweeps} high")
+    }
+
+    /// The plot: planes across, sweeps upwards. While a setting is dragged, its axes end where they ended before, at
+    /// `held`, if they reach as far as the first slab or chunk.
+    pub fn plot(&self, theme: Theme, held: Option<[f64; 2]>) -> Plot {
+        let Self { pass, .. } = self;
+        let steps = pass.steps().min(MOST_STEPS);
+        let (mut series, mut bands, mut last) = (Vec::new(), Vec::new(), 1.0);
+        let mut is_whole = steps == pass.steps();
+        for number in 0..steps {
+            let step = pass.step(number);
+            let ends = ends(pass, number, &step);
+            let end = ends.iter().map(|(_, right, _)| right.floor()).fold(1.0, f64::max);
+            if number > 0 && held.is_some_and(|[most, _]| end > most) {
+                is_whole = false;
+                break;
+            }
+            // Neighbours overlap, or touch.
+            let colour = theme.curve(number % 2);
+            last = end.max(last);
+            if self.is_pyramid() {
+                series.extend(hatching(&ends, &step, colour));
+            }
+            bands.push(owned(&ends, &step, self.is_pyramid(), colour));
+            series.extend(outline(&ends, colour));
+        }
+        // The plane beyond which nothing is drawn.
+        let end = if is_whole { (pass.planes() + 1) as f64 } else { last };
+        let [across, up] = held.map_or([end, 0.0], |[across, up]| [across.max(last), up]);
+        let x = PlotAxis {
+            range: Some(Range::new(0.0, across)),
+            ..PlotAxis::new("plane", ScaleKind::Linear)
+        };
+        let y = PlotAxis {
+            range: Some(Range::new(0.0, up.max(pass.height() as f64))),
+            ..PlotAxis::new("sweeps", ScaleKind::Linear)
+        };
+        Plot { series, bands, ..Plot::new(x, y) }
+    }
+
+    /// The middle of the first top: its height is that of the pass.
+    pub fn apex(&self) -> (f64, f64) {
+        let n = self.pass.height();
+        let mut tops = (0..self.pass.steps()).map(|number| self.pass.level(number, n));
+        let top = tops.find(|planes| !planes.is_empty()).unwrap_or(0..1);
+        ((top.start + top.end - 1) as f64 / 2.0, n as f64)
+    }
+
+    /// The right end of the first base.
+    pub fn base(&self) -> (f64, f64) {
+        (self.pass.step(0).up.end as f64 - 0.5, 0.0)
+    }
+
+    /// The planes in fast memory with which the first base ends there, at this height: as many at least as the method
+    /// takes.
+    pub fn planes_to(&self, base: f64) -> usize {
+        let n = self.pass.height();
+        let across = (base + 0.5).round().max(0.0) as usize;
+        let at_once = self.pass.windows_of_budget();
+        match self.is_pyramid() {
+            // The plane before the first is the boundary's, and the others are the first slab's but for n.
+            true => at_once * (across + n).saturating_sub(1).max(2 * n + 1),
+            // n + 3c + 2, as one chunk comes, one is swept and one leaves.
+            false => n + 3 * across.max(1) + 2,
+        }
+    }
 }
 
 /// The left and the right end of what a step has in fast memory after each sweep, from the copies up on; without sweeps
@@ -219,4 +272,82 @@ fn owned(ends: &[(f64, f64, f64)], step: &Step, is_pyramid: bool, colour: [u8; 3
     let low = places.iter().filter_map(|&x| Some((x, inside(x).next()?.2))).collect();
     let high = places.iter().filter_map(|&x| Some((x, inside(x).next_back()?.2))).collect();
     Band { low, high, colour }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::{ByteCount, Precision};
+    use crate::solver::{Height, MethodName, Slabs};
+
+    /// A handle that is not moved changes nothing, and one that is moved means what its picture then shows.
+    #[test]
+    fn a_base_is_where_its_planes_end() {
+        let shape = Shape::grid_2d(20, 300).unwrap();
+        let f64 = Precision::F64;
+        let of = |method, slabs, n, planes| {
+            let memory = Streaming::memory_of(planes, &shape, f64);
+            let on_gpu = slabs == Slabs::Two;
+            let height = Height::Sweeps(n);
+            let streaming = match on_gpu {
+                true => Streaming::on_gpu(method, height, slabs, memory, &shape, f64),
+                false => Streaming::new(method, height, memory, &shape, f64),
+            };
+            PassPicture::new(streaming.unwrap(), &shape, on_gpu)
+        };
+        for (method, slabs, n, planes) in [
+            (MethodName::Pyramid, Slabs::One, 3, 7),
+            (MethodName::Pyramid, Slabs::One, 12, 64),
+            (MethodName::Pyramid, Slabs::Two, 12, 64),
+            (MethodName::Wavefront, Slabs::One, 12, 38),
+        ] {
+            let picture = of(method, slabs, n, planes);
+            let (base, _) = picture.base();
+            assert_eq!(picture.planes_to(base), planes, "{method:?}");
+            assert_eq!(picture.apex().1, n as f64);
+            // However far it is dragged, the method takes the planes.
+            for to in [f64::NEG_INFINITY, -1e9, 0.0, base + 5.0, f64::NAN] {
+                let moved = of(method, slabs, n, picture.planes_to(to));
+                assert!(to != base + 5.0 || moved.base().0 == to, "{method:?}");
+            }
+            let most = picture.streaming.most_height();
+            let height = |n| {
+                Streaming::new(
+                    method,
+                    Height::Sweeps(n),
+                    Streaming::memory_of(planes, &shape, f64),
+                    &shape,
+                    f64,
+                )
+            };
+            if slabs == Slabs::One {
+                assert!(height(most).is_ok() && height(most + 1).is_err(), "{method:?}");
+            }
+        }
+        assert_eq!(Streaming::memory_of(2, &shape, f64), ByteCount::new(2 * 24 * 22));
+    }
+
+    #[test]
+    fn axes_stay_while_a_setting_is_dragged() {
+        let shape = Shape::grid_2d(20, 300).unwrap();
+        let of = |n, planes| {
+            let memory = Streaming::memory_of(planes, &shape, Precision::F64);
+            let method = MethodName::Pyramid;
+            let streaming =
+                Streaming::new(method, Height::Sweeps(n), memory, &shape, Precision::F64);
+            PassPicture::new(streaming.unwrap(), &shape, false)
+        };
+        let ends = |picture: PassPicture, held| {
+            let plot = picture.plot(Theme::Dark, held);
+            [plot.x.range, plot.y.range].map(|range| range.unwrap().hi())
+        };
+        assert_eq!(ends(of(3, 40), None), [301.0, 3.0]);
+        let held = ends(of(3, 12), None);
+        assert!(held[0] < 100.0, "twelve slabs of six planes: {held:?}");
+        for (n, planes) in [(3, 40), (2, 12), (3, 8)] {
+            assert_eq!(ends(of(n, planes), Some(held)), held);
+        }
+        // What is larger than the axes makes room for itself.
+        assert_eq!(ends(of(9, 200), Some(held)), [191.0, 9.0]);
+    }
 }

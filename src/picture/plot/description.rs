@@ -53,6 +53,8 @@ pub enum TickStyle {
     Round,
     /// Powers of two; the axis has their exponents (log₂).
     PowersOfTwo,
+    /// A name for each interval from one whole number to the next, from 0 on.
+    Names(&'static [&'static str]),
 }
 
 /// A curve of a [`Plot`].
@@ -106,7 +108,7 @@ pub struct Level {
 
 impl Plot {
     /// The entries of the legend, as series without points: one for every name, drawn as its curves are, and in
-    /// `ink` where their colours differ.
+    /// `ink` where their colours differ. One with dots is of a series that has no line.
     pub fn legend(&self, ink: [u8; 3]) -> Vec<Series> {
         let mut entries: Vec<Series> = Vec::new();
         for series in self.series.iter().filter(|series| !series.name.is_empty()) {
@@ -115,6 +117,7 @@ impl Plot {
                 Some(_) => {}
                 None => entries.push(Series {
                     dashed: series.dashed,
+                    has_dots: series.has_dots && !series.has_lines(),
                     ..Series::line(series.name.as_str(), Vec::new(), series.colour)
                 }),
             }
@@ -137,6 +140,11 @@ impl Series {
         nearest.map(|(_, value)| *value)
     }
 
+    /// Whether a line leads from one of its points to the next.
+    fn has_lines(&self) -> bool {
+        self.points.windows(2).any(|pair| pair.iter().all(|(_, y)| y.is_finite()))
+    }
+
     /// A solid line through these points.
     pub fn line(name: impl Into<String>, points: Vec<(f64, f64)>, colour: [u8; 3]) -> Self {
         let so_far = points.len();
@@ -157,6 +165,7 @@ impl PlotAxis {
         match self.ticks {
             TickStyle::Round => ticks(scale, most),
             TickStyle::PowersOfTwo => powers_of_two(scale, most),
+            TickStyle::Names(names) => named(scale, names),
         }
     }
 
@@ -170,6 +179,15 @@ impl PlotAxis {
         let &(left, earlier) = self.times.get(next.checked_sub(1)?)?;
         Some(earlier + (later - earlier) * (place - left) / (right - left))
     }
+}
+
+/// The names of intervals whose middle lies within a scale.
+fn named(scale: &Scale, names: &[&str]) -> Vec<Tick> {
+    let middles = names.iter().enumerate().map(|(number, name)| (number as f64 + 0.5, name));
+    let within = middles.filter(|(at, _)| (scale.range().lo()..=scale.range().hi()).contains(at));
+    within
+        .map(|(at, name)| Tick { position: scale.position(at), label: (*name).to_owned() })
+        .collect()
 }
 
 /// Whole exponents of two within a scale, evenly thinned to `most`.

@@ -4,6 +4,7 @@ use crate::picture::draw::canvas::{Anchor, Canvas, Stroke, round};
 use crate::picture::draw::layout::{Area, Layout};
 use crate::picture::draw::text::{Weight, fit, width};
 use crate::picture::plot::description::{Plot, Series};
+use crate::picture::plot::svg::draw_dot;
 
 /// The entries of a legend, and how wide each is.
 pub(crate) struct Legend {
@@ -90,10 +91,13 @@ impl Legend {
         (series, label, _): &(Series, String, f64),
     ) {
         let sample = self.sample - 0.5 * layout.unit;
-        canvas.line(
-            &format!("M{} {}h{}", round(x), round(y), round(sample)),
-            series_stroke(layout, series),
-        );
+        match series.has_dots {
+            true => draw_dot(canvas, (x + 0.5 * sample, y), 0.25 * layout.unit, series.colour),
+            false => canvas.line(
+                &format!("M{} {}h{}", round(x), round(y), round(sample)),
+                series_stroke(layout, series),
+            ),
+        }
         canvas.words(x + self.sample, y, Anchor::Start, layout.tick_label(), label);
     }
 }

@@ -271,7 +271,7 @@ fn draw_grid(canvas: &mut Canvas, layout: &Layout, plan: &PlotLayout) {
     }
 }
 
-fn draw_dot(canvas: &mut Canvas, (x, y): (f64, f64), radius: f64, colour: [u8; 3]) {
+pub(super) fn draw_dot(canvas: &mut Canvas, (x, y): (f64, f64), radius: f64, colour: [u8; 3]) {
     let r = round(radius);
     let (left, y) = (round(x - radius), round(y));
     let dot = format!("M{left} {y}a{r} {r} 0 1 1 {0} 0a{r} {r} 0 1 1 -{0} 0z", round(2.0 * r));

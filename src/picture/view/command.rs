@@ -9,6 +9,7 @@ use crate::picture::view::inside::InsideView;
 use crate::picture::view::kind::{FigureKind, is_table};
 use crate::picture::view::norm::Norm;
 use crate::picture::view::over::Over;
+use crate::picture::view::slow_link::SlowLink;
 use crate::picture::view::spec::{PlacedFigure, ViewSpec};
 use crate::run::{RunSpec, drawing_command_line, option};
 use std::path::Path;
@@ -101,6 +102,9 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
         if value != usual {
             put(name, &format!("{value:?}"));
         }
+    }
+    if view.slow_link != SlowLink::default() && uses.slow_link {
+        put("slow-link", &view.slow_link.to_string());
     }
     if let Some(cut) = cut.filter(|_| uses.cut) {
         put("cut", &cut.to_string());

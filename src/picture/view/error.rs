@@ -60,6 +60,9 @@ pub enum ViewError {
     /// Memory traffic that is not counted; why, in one sentence.
     #[error("memory-traffic cannot be drawn for this run: {0}")]
     NotCounted(&'static str),
+    /// Lanes of a run that has made no pass.
+    #[error("lanes needs a pass that was timed: make a cycle first")]
+    NoPass,
     /// Planes of a method that streams none.
     #[error("{} needs a method that streams planes through fast memory: pyramid or wavefront", .kind.name())]
     NotStreaming {

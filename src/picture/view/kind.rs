@@ -209,6 +209,8 @@ pub struct Uses {
     pub through: bool,
     /// From where a volume is seen.
     pub camera: bool,
+    /// The link to fast memory that models assume.
+    pub slow_link: bool,
     /// The line of a profile.
     pub cut: bool,
     /// The points that are followed over the cycles.
@@ -242,6 +244,7 @@ impl Uses {
         rate: false,
         through: false,
         camera: false,
+        slow_link: false,
         cut: false,
         probes: false,
         inside: false,
@@ -263,6 +266,7 @@ impl Uses {
             rate: self.rate || other.rate,
             through: self.through || other.through,
             camera: self.camera || other.camera,
+            slow_link: self.slow_link || other.slow_link,
             cut: self.cut || other.cut,
             probes: self.probes || other.probes,
             inside: self.inside || other.inside,

@@ -10,4 +10,5 @@ pub(crate) mod inside;
 pub(crate) mod kind;
 pub(crate) mod norm;
 pub(crate) mod over;
+pub(crate) mod slow_link;
 pub(crate) mod spec;

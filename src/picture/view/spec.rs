@@ -8,6 +8,7 @@ use crate::picture::view::inside::InsideView;
 use crate::picture::view::kind::{FigureKind, Uses};
 use crate::picture::view::norm::Norm;
 use crate::picture::view::over::Over;
+use crate::picture::view::slow_link::SlowLink;
 use crate::run::{CutLine, FieldKind, RunSpec, SeriesRequest, Snapshot, SnapshotRequest};
 use crate::solver::Acceleration;
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,9 @@ pub struct ViewSpec<K = FigureKind> {
     /// From where a volume is seen.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub camera: Camera,
+    /// The link to fast memory that models of a pyramid assume.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub slow_link: SlowLink,
     /// The line that a profile follows; `None` for the middle row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutLine>,
@@ -150,6 +154,7 @@ impl ViewSpec<String> {
             slice: self.slice,
             through: self.through,
             camera: self.camera,
+            slow_link: self.slow_link,
             cut: self.cut,
             until: self.until,
             classic: self.classic,

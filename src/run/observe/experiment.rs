@@ -3,6 +3,7 @@
 
 use super::accelerated::{AcceleratedRun, AccelerationCurve, Accelerations};
 use super::field::{FieldKind, Picture};
+use super::pass_log::PassLog;
 use super::request::{MapRequest, ObservationRequest};
 use super::space_time::{Diagram, SpaceTime};
 use crate::grid::Field;
@@ -22,6 +23,7 @@ pub struct Experiment {
     classic: Option<Run>,
     accelerations: Accelerations,
     diagram: Option<Diagram>,
+    passes: Arc<PassLog>,
 }
 
 impl Experiment {
@@ -43,7 +45,8 @@ impl Experiment {
     }
 
     fn of(diagram: Option<Diagram>, run: Run) -> Self {
-        Self { run, classic: None, accelerations: Accelerations::default(), diagram }
+        let (accelerations, passes) = Default::default();
+        Self { run, classic: None, accelerations, diagram, passes }
     }
 
     /// An experiment with a solver that only tests have.
@@ -65,7 +68,8 @@ impl Experiment {
         let run = self.run.with_plan(plan)?;
         let diagram = Diagram::new(&run)?;
         let classic = self.classic.take().and_then(|classic| run.take_classic(classic));
-        let mut experiment = Self { classic, ..Self::of(diagram, run) };
+        let passes = Arc::new(self.passes.of_next_run());
+        let mut experiment = Self { classic, passes, ..Self::of(diagram, run) };
         experiment.accelerations.take_from(&mut self.accelerations, plan);
         Ok(experiment)
     }
@@ -74,6 +78,7 @@ impl Experiment {
     /// place, unless it has them or they stopped by another rule.
     pub(in crate::run) fn take_references_of(&mut self, other: &mut Self) {
         self.accelerations.take_from(&mut other.accelerations, self.run.plan());
+        Arc::make_mut(&mut self.passes).take_from(&other.passes);
         if self.classic.is_none() {
             self.classic = other.classic.take().and_then(|classic| self.run.take_classic(classic));
         }
@@ -86,6 +91,7 @@ impl Experiment {
     /// [`SolverError`] if that device is not available; the run is then unchanged.
     pub fn move_to(&mut self, plan: &Arc<Plan>) -> Result<(), SolverError> {
         self.run.move_to(plan)?;
+        self.passes = Arc::default();
         if let Some(classic) = &mut self.classic {
             let place = plan.place.automatic();
             let there = Arc::new(Plan { place, ..Plan::clone(classic.plan()) });
@@ -122,12 +128,19 @@ impl Experiment {
     /// # Errors
     /// [`SolverError`] if the solver fails; the run cannot continue then.
     pub fn advance(&mut self, most: u64) -> Result<(), SolverError> {
-        let Some(diagram) = &self.diagram else {
-            return self.run.advance(most).map(drop);
-        };
-        let until = until_next(&diagram.get(), &self.run);
+        let until =
+            self.diagram.as_ref().map_or(u64::MAX, |diagram| until_next(&diagram.get(), &self.run));
         self.run.advance(most.min(until))?;
-        diagram.get().record(&self.run)
+        let run = &self.run;
+        if self.passes.has_news(run.solver()) {
+            Arc::make_mut(&mut self.passes).update(&run.plan().method, run.solver());
+        }
+        self.diagram.as_ref().map_or(Ok(()), |diagram| diagram.get().record(run))
+    }
+
+    /// The passes that were timed on the system of the run, where it is made.
+    pub fn passes(&self) -> &Arc<PassLog> {
+        &self.passes
     }
 
     /// Begins the cycles that the next [`Experiment::advance`] takes in, where they can be made while

@@ -5,8 +5,8 @@ use super::times::RunTimes;
 use crate::grid::Shape;
 use crate::run::history::{History, Record};
 use crate::run::observe::{
-    AccelerationCurve, Experiment, FieldKind, MapRequest, Observation, ObservationRequest, Picture,
-    VolumeSamples,
+    AccelerationCurve, Experiment, FieldKind, MapRequest, Observation, ObservationRequest, PassLog,
+    Picture, VolumeSamples,
 };
 use crate::run::plan::Plan;
 use crate::solver::{Acceleration, Samples, SolverError};
@@ -55,6 +55,8 @@ pub struct Snapshot {
     pub start_residual: f64,
     /// What the run took so far, by stages.
     pub times: RunTimes,
+    /// The passes that were timed, with a method that streams.
+    pub passes: Arc<PassLog>,
 }
 
 impl SnapshotRequest {
@@ -152,6 +154,7 @@ impl Snapshot {
             }),
             start_residual: run.start_residual(),
             times: RunTimes::of(run),
+            passes: Arc::clone(experiment.passes()),
         }
     }
 

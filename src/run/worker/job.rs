@@ -505,6 +505,7 @@ impl Job {
             kernel: device.map(|device| device.kernel),
             footprint: device.map(|device| device.footprint),
             times: RunTimes::of(run),
+            passes: Arc::clone(experiment.passes()),
             slow_f64: self.plan.slow_f64(),
             start_residual: run.start_residual(),
             start_error: self.start_error,

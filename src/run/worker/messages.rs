@@ -3,7 +3,7 @@
 use super::catch_up::Milestone;
 use crate::run::archive::RunArchive;
 use crate::run::history::{CycleValue, Largest, Record};
-use crate::run::observe::{AccelerationCurve, FieldKind, Observation, ObservationRequest};
+use crate::run::observe::{AccelerationCurve, FieldKind, Observation, ObservationRequest, PassLog};
 use crate::run::plan::Plan;
 use crate::run::record::{ProbeSeries, RunTimes, Snapshot, SnapshotRequest};
 use crate::run::runner::Outcome;
@@ -113,6 +113,8 @@ pub struct Report {
     pub footprint: Option<Footprint>,
     /// What the run took so far, by stages.
     pub times: RunTimes,
+    /// The passes that were timed on its system where it is made, with a method that streams.
+    pub passes: Arc<PassLog>,
     /// How many times as fast that GPU would be in f32, if the run is in f64 and the GPU is made for f32.
     pub slow_f64: Option<u32>,
     /// ‖r₀‖₂.

@@ -30,7 +30,8 @@ pub use working::{system_bytes, working_bytes};
 
 use super::{
     Advance, Batch, CycleNorms, Describe, DeviceInfo, FieldObservation, FieldRequest, Kernel,
-    Method, NormRequest, Norms, Observe, Quantity, SetUpTimes, Solver, SolverError, Traffic,
+    Method, NormRequest, Norms, Observe, PassTimes, Quantity, SetUpTimes, Solver, SolverError,
+    Traffic,
 };
 use crate::clock::Instant;
 use crate::files::reason;
@@ -738,6 +739,13 @@ impl<R: Real> Describe for CpuSolver<R> {
     fn traffic(&self) -> Option<Traffic> {
         match &self.method {
             Cycle::Streaming(stream) => stream.traffic(),
+            _ => None,
+        }
+    }
+
+    fn pass_times(&self) -> Option<Arc<PassTimes>> {
+        match &self.method {
+            Cycle::Streaming(stream) => stream.times(),
             _ => None,
         }
     }

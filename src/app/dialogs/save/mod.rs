@@ -17,8 +17,8 @@ use crate::app::widgets::rows::{folder_row, row};
 use crate::grid::Slice;
 use crate::picture::{
     Camera, FigureFile, FigureKind, FigureSpec, FilmFile, Frames, InsideView, Norm, Over, Pairing,
-    PlacedFigure, RATE, Range, SCREEN_DPI, ScaleKind, Spacing, Theme, ViewSpec, figure_command,
-    is_table, why_without_run,
+    PlacedFigure, RATE, Range, SCREEN_DPI, ScaleKind, SlowLink, Spacing, Theme, ViewSpec,
+    figure_command, is_table, why_without_run,
 };
 use crate::run::{CutLine, FieldKind, Report, Snapshot, SnapshotRequest};
 use beside::With;
@@ -481,6 +481,7 @@ impl SaveDialog {
             slice: report
                 .and_then(|report| Slice::shown(session.view.slice, &report.plan.problem.shape)),
             camera: if uses.camera { session.view.camera } else { Camera::default() },
+            slow_link: if uses.slow_link { session.view.slow_link } else { SlowLink::default() },
             through: session.view.through.filter(|_| uses.through),
             cut: uses.cut.then_some(self.cut),
             probes: probes.filter(|_| uses.probes).collect(),
@@ -584,6 +585,7 @@ mod tests {
             slice: None,
             through: view.through.filter(|_| view.uses().through),
             camera: if view.uses().camera { view.camera } else { Camera::default() },
+            slow_link: if view.uses().slow_link { view.slow_link } else { SlowLink::default() },
             pairing: Pairing::default(),
             colours: Vec::new(),
             compared: Vec::new(),

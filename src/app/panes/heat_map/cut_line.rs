@@ -1,20 +1,19 @@
 //! The line of the profile on the map, which is dragged as a whole or by an end.
 
+use crate::app::widgets::handle::{self, is_held};
 use crate::app::widgets::labels::named;
 use crate::app::widgets::theme;
 use crate::grid::Shape;
 use crate::run::CutLine;
 use eframe::egui::{
-    self, Color32, CursorIcon, Pos2, Rect, Response, Sense, Stroke, Ui, Vec2, emath::RectTransform,
-    pos2,
+    self, CursorIcon, Pos2, Rect, Response, Sense, Stroke, Ui, Vec2, emath::RectTransform, pos2,
 };
 use std::f32::consts::SQRT_2;
 
 /// How near the line the pointer must be to drag it, in points.
 const REACH: f32 = 5.0;
 
-/// Radius of an end, and how near the pointer must be to drag it, in points.
-const END_RADIUS: f32 = 4.5;
+/// How near an end the pointer must be to drag it, in points.
 const END_REACH: f32 = 8.0;
 
 /// The line while it is dragged.
@@ -84,11 +83,10 @@ impl Cutting {
                 take(reach, &places[end], CursorIcon::Crosshair, about)
             })
         });
-        let is_held = |response: &Response| response.hovered() || response.dragged();
         paint(ui, area, seen, is_held(&whole));
         for (end, at) in [&start, &end].into_iter().zip(at) {
             if let Some(end) = end {
-                paint_end(ui, area, at, is_held(end));
+                handle::paint(ui, area, at, is_held(end));
             }
         }
         let parts = [Some(whole), start, end];
@@ -123,13 +121,6 @@ fn paint(ui: &Ui, area: Rect, ends: [Pos2; 2], is_held: bool) {
     // Dark next to light is visible on every colour.
     painter.line_segment(ends, Stroke::new(width + 1.5, theme::MARK_OUTLINE));
     painter.line_segment(ends, Stroke::new(width, theme::MARK));
-}
-
-fn paint_end(ui: &Ui, area: Rect, at: Pos2, is_held: bool) {
-    let painter = ui.painter().with_clip_rect(area.expand(END_RADIUS));
-    let fill = if is_held { theme::MARK } else { Color32::WHITE };
-    painter.circle(at, END_RADIUS + 1.0, theme::MARK_OUTLINE, Stroke::NONE);
-    painter.circle(at, END_RADIUS - 1.0, fill, Stroke::new(2.0, theme::MARK));
 }
 
 /// The part of a line within an area, if any (Liang and Barsky's algorithm).

@@ -129,6 +129,7 @@ impl Sources {
                     history: Arc::clone(&newest.history),
                     reference: newest.reference.clone(),
                     accelerated: newest.accelerated.clone(),
+                    passes: Arc::clone(&newest.passes),
                     ..again
                 })
             }

@@ -1,6 +1,7 @@
 //! Jacobi's iteration with planes that visit working arrays of a given budget: `slabs` are the paper's
-//! pyramids, `window` is the wavefront. `planes` moves and updates planes of working arrays.
+//! pyramids, `window` is the wavefront. `planes` moves and updates planes of working arrays, and `clock` says when.
 
+mod clock;
 mod planes;
 mod slabs;
 mod window;
@@ -9,8 +10,11 @@ use super::level::Level;
 use super::team::Team;
 use crate::grid::{Real, Shape};
 use crate::problem::System;
+use crate::solver::pass_times::PassTimes;
 use crate::solver::streaming::{Planes, Scheme, Streaming, Traffic};
+use clock::PassClock;
 use planes::PlaneWork;
+use std::sync::Arc;
 
 /// A method that streams, with its working arrays.
 pub(super) struct Stream<R> {
@@ -21,6 +25,7 @@ pub(super) struct Stream<R> {
     g: Vec<R>,
     /// Of the last pass, if one was made.
     traffic: Option<Traffic>,
+    times: Option<Arc<PassTimes>>,
 }
 
 impl<R: Real> Stream<R> {
@@ -28,7 +33,7 @@ impl<R: Real> Stream<R> {
         let values = streaming.working_planes(shape) * Planes::of(shape).stored;
         // What is read before it was written shows in the iterate.
         let array = || vec![R::from_f64(f64::NAN); values];
-        Self { streaming, levels: [array(), array()], g: array(), traffic: None }
+        Self { streaming, levels: [array(), array()], g: array(), traffic: None, times: None }
     }
 
     /// Sweeps of a pass.
@@ -39,6 +44,11 @@ impl<R: Real> Stream<R> {
     /// What the last pass moved and computed.
     pub fn traffic(&self) -> Option<Traffic> {
         self.traffic
+    }
+
+    /// When the parts of the last pass were made.
+    pub fn times(&self) -> Option<Arc<PassTimes>> {
+        self.times.clone()
     }
 
     /// Makes one pass: n sweeps over the grid, without norms.
@@ -54,6 +64,7 @@ impl<R: Real> Stream<R> {
         let axis = Planes::of(&shape);
         let mut traffic =
             Traffic { needed: shape.points() as u64 * n as u64, ..Traffic::default() };
+        let mut clock = PassClock::start();
         let Self { levels, g, .. } = self;
         for line in 0..axis.lines {
             // From the boundary plane before the first one on.
@@ -65,6 +76,7 @@ impl<R: Real> Stream<R> {
                 team,
                 axis,
                 traffic: &mut traffic,
+                clock: &mut clock,
                 from: &from[stored.clone()],
                 rhs: &system.g.as_slice()[stored.clone()],
                 to: &mut to[stored],
@@ -75,6 +87,7 @@ impl<R: Real> Stream<R> {
             }
         }
         self.traffic = Some(traffic);
+        self.times = Some(Arc::new(clock.stop()));
     }
 }
 

@@ -3,6 +3,7 @@
 //! Planes of the grid are numbered from 0, the boundary plane before the first, to `count` + 1, the one after
 //! the last. Positions are those of planes in working arrays.
 
+use super::clock::PassClock;
 use crate::grid::Real;
 use crate::problem::System;
 use crate::solver::cpu::level::Level;
@@ -26,6 +27,8 @@ pub(super) struct PlaneWork<'a, R> {
     pub axis: Planes,
     /// What is moved and computed is added here.
     pub traffic: &'a mut Traffic,
+    /// Which is read between the parts of steps.
+    pub clock: &'a mut PassClock,
     /// The iterate, its boundary planes included.
     pub from: &'a [R],
     /// The right-hand side over the diagonal, likewise.
@@ -38,6 +41,11 @@ impl<R: Real> PlaneWork<'_, R> {
     /// The stored values of some planes.
     pub fn stored(&self, planes: &Range<usize>) -> Range<usize> {
         planes.start * self.axis.stored..planes.end * self.axis.stored
+    }
+
+    /// Notes the time at the beginning of a step, and after each of its parts.
+    pub fn mark(&mut self) {
+        self.clock.mark(self.traffic);
     }
 
     /// Copies planes of the iterate and of the right-hand side to a position. The second array gets what

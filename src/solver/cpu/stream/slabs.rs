@@ -18,7 +18,9 @@ pub(super) fn pass<R: Real>(
         // The planes that the slab owns, and those that it copies.
         let end = (start + (most - 2 * n)).min(count + 1);
         let copied = start.saturating_sub(n)..(end + n).min(count + 2);
+        work.mark();
         work.up(copied.clone(), 0, levels, g);
+        work.mark();
         for m in 1..=n {
             let before = if copied.start == 0 { 1 } else { m };
             let after = if copied.end == count + 2 { 1 } else { m };
@@ -26,7 +28,9 @@ pub(super) fn pass<R: Real>(
             let (from, to) = if m % 2 == 1 { (first, second) } else { (second, first) };
             work.update(before..copied.len() - after, from, g, to);
         }
+        work.mark();
         work.down(start..end, start - copied.start, &levels[n % 2]);
+        work.mark();
         start = end;
     }
 }

@@ -4,7 +4,8 @@ use super::*;
 use crate::grid::{ByteCount, Precision};
 use crate::problem::{Boundary, Problem, Source, Stencil};
 use crate::solver::cpu::{CpuSolver, Level};
-use crate::solver::{Height, Method, MethodName, PyramidModel};
+use crate::solver::pass_times::MOST_TIMED;
+use crate::solver::{Describe, Height, Method, MethodName, Pass, PyramidModel};
 use std::sync::Arc;
 
 fn problem(shape: Shape) -> Arc<Problem> {
@@ -141,4 +142,35 @@ fn a_wavefront_moves_every_plane_once_and_computes_nothing_twice() {
             assert_eq!((traffic.updates, traffic.duplicates()), (points * n as u64, 0));
         }
     }
+}
+
+/// The parts of a step follow each other, and those that are timed are counted.
+#[test]
+fn the_steps_of_a_pass_are_timed() {
+    for shape in shapes() {
+        for (method, planes, n) in [
+            (MethodName::Pyramid, 7, 3),
+            (MethodName::Pyramid, 64, 31),
+            (MethodName::Wavefront, 9, 4),
+            (MethodName::Wavefront, 70, 45),
+        ] {
+            let streaming = streaming(method, &shape, planes, n);
+            let mut solver = solver(shape, Method::Streaming(streaming));
+            assert!(solver.pass_times().is_none());
+            solver.cycle_without_norms();
+            let times = solver.pass_times().unwrap();
+            let steps = Pass::on_cpu(&streaming, &shape).steps() * Planes::of(&shape).lines;
+            assert_eq!(times.steps.len(), steps.min(MOST_TIMED), "{shape} {streaming:?}");
+            let marks = times.steps.iter().flat_map(|step| [step.up, step.sweeps, step.down]);
+            let marks: Vec<_> = marks.flatten().chain([times.seconds]).collect();
+            assert!(marks.is_sorted(), "{marks:?}");
+            let traffic = solver.traffic().unwrap();
+            if steps <= MOST_TIMED {
+                let Traffic { up, down, updates, .. } = times.traffic;
+                assert_eq!((up, down, updates), (traffic.up, traffic.down, traffic.updates));
+            }
+            assert!(times.traffic.updates <= traffic.updates);
+        }
+    }
+    assert!(solver(shapes()[2], Method::Classic).pass_times().is_none());
 }

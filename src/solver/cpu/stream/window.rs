@@ -22,6 +22,7 @@ pub(super) fn pass<R: Real>(
     // Once all planes are there, the window drains.
     while start < count + 1 + n {
         let arriving = start.min(count + 2)..(start + chunk).min(count + 2);
+        work.mark();
         for (planes, position) in ring.runs(arriving) {
             let positions = position..position + planes.len();
             work.up(planes, position, levels, g);
@@ -29,6 +30,7 @@ pub(super) fn pass<R: Real>(
                 ring.repeat_ends(&positions, level);
             }
         }
+        work.mark();
         // The planes that become level m: one further back each level.
         let at = |m: usize| {
             let first = start.saturating_sub(m).max(1);
@@ -43,9 +45,11 @@ pub(super) fn pass<R: Real>(
                 ring.repeat_ends(&positions, to);
             }
         }
+        work.mark();
         for (planes, position) in ring.runs(at(n)) {
             work.down(planes, position, &levels[n % 2]);
         }
+        work.mark();
         start += chunk;
     }
 }

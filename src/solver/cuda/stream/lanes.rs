@@ -7,8 +7,9 @@ use crate::solver::cuda::arguments::Pointer;
 use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::real::DeviceReal;
 use crate::solver::pass::FARTHEST;
+use crate::solver::pass_times::MOST_TIMED;
 use crate::solver::streaming::{Planes, Traffic};
-use crate::solver::{Pass, SolverError, Step};
+use crate::solver::{Pass, PassTimes, SolverError, Step, StepTimes};
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaEvent, CudaStream, DriverError, result};
 use std::ops::Range;
@@ -57,18 +58,44 @@ struct Lane {
     events: Vec<CudaEvent>,
     /// When a pass began or ended.
     time: CudaEvent,
+    /// When it began and ended its part of each of the first steps.
+    parts: Vec<[CudaEvent; 2]>,
 }
 
 impl Lane {
     fn new(gpu: &Gpu) -> Result<Self, SolverError> {
         let stream = gpu.stream()?;
         let events = (0..FARTHEST).map(|_| gpu.context.new_event(None)).collect();
-        let time = gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
-        Ok(Self { stream, events: gpu.check(events)?, time: gpu.check(time)? })
+        let timed = || gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
+        let parts = (0..MOST_TIMED).map(|_| Ok([timed()?, timed()?])).collect();
+        Ok(Self {
+            stream,
+            events: gpu.check(events)?,
+            time: gpu.check(timed())?,
+            parts: gpu.check(parts)?,
+        })
+    }
+
+    /// Records that it begins its part of a step, if that is timed.
+    fn begins(&self, work: &Work<'_, impl DeviceReal>, number: usize) -> Result<(), DriverError> {
+        match self.parts.get(number).filter(|_| work.is_timed) {
+            Some([begin, _]) => begin.record(&self.stream),
+            None => Ok(()),
+        }
+    }
+
+    /// Seconds from an event to the beginning and to the end of its part of a step.
+    fn times(&self, since: &CudaEvent, number: usize) -> Result<[f64; 2], DriverError> {
+        let [begin, end] = &self.parts[number];
+        let seconds = |event| Ok(f64::from(since.elapsed_ms(event)?) / 1e3);
+        Ok([seconds(begin)?, seconds(end)?])
     }
 
     /// Records that it has made its part of a step.
-    fn made(&self, number: usize) -> Result<(), DriverError> {
+    fn made(&self, work: &Work<'_, impl DeviceReal>, number: usize) -> Result<(), DriverError> {
+        if let Some([_, end]) = self.parts.get(number).filter(|_| work.is_timed) {
+            end.record(&self.stream)?;
+        }
         self.events[number % FARTHEST].record(&self.stream)
     }
 
@@ -100,6 +127,8 @@ pub(super) struct Work<'a, R> {
     pub axis: Planes,
     /// What is moved and computed is added here.
     pub traffic: &'a mut Traffic,
+    /// Whether its steps are timed.
+    pub is_timed: bool,
 }
 
 impl Lanes {
@@ -130,6 +159,8 @@ impl Lanes {
                 let start = if shape.dim() == 1 { shape.row_start(line) } else { 0 };
                 let stored = start..start + (work.axis.count + 2) * work.axis.stored;
                 let (from, g) = (&from[stored.clone()], &g[stored.clone()]);
+                // Of a batch, the first system.
+                work.is_timed = line == 0;
                 self.enqueue(work, Slow { from, g, to: &mut to[stored] })?;
             }
             self.down.time.record(&self.down.stream)
@@ -138,6 +169,25 @@ impl Lanes {
         let waited = [&self.up, &self.sweeps, &self.down].map(|lane| lane.stream.synchronize());
         waited.into_iter().fold(enqueued, Result::and)?;
         Ok(f64::from(self.up.time.elapsed_ms(&self.down.time)?) / 1e3)
+    }
+
+    /// When the first steps of the last pass were made; it must have ended.
+    ///
+    /// # Errors
+    /// [`DriverError`] if the GPU fails.
+    pub fn times(&self, pass: &Pass, points: usize) -> Result<PassTimes, DriverError> {
+        let since = &self.up.time;
+        let timed = pass.steps().min(MOST_TIMED);
+        let steps = (0..timed).map(|number| {
+            let [up, sweeps, down] =
+                [&self.up, &self.sweeps, &self.down].map(|lane| lane.times(since, number));
+            Ok(StepTimes { up: up?, sweeps: sweeps?, down: down? })
+        });
+        Ok(PassTimes {
+            steps: steps.collect::<Result<_, DriverError>>()?,
+            traffic: pass.traffic_of(timed, points),
+            seconds: f64::from(since.elapsed_ms(&self.down.time)?) / 1e3,
+        })
     }
 
     /// Enqueues a pass over one system.
@@ -171,6 +221,7 @@ impl Lanes {
             up.wait_for(sweeps, after)?;
             up.wait_for(down, after)?;
         }
+        up.begins(work, number)?;
         let planes = &step.up;
         if !planes.is_empty() {
             let window = &work.windows[step.window];
@@ -185,7 +236,7 @@ impl Lanes {
             let inside = planes.end.min(work.axis.count + 1) - planes.start.max(1);
             work.traffic.up += 2 * (inside * work.axis.points) as u64;
         }
-        up.made(number)
+        up.made(work, number)
     }
 
     /// Enqueues the sweeps of a step. Before them, the second array gets what they read there and never write:
@@ -198,6 +249,7 @@ impl Lanes {
     ) -> Result<(), DriverError> {
         let Self { up, sweeps, .. } = self;
         sweeps.wait_for(up, number)?;
+        sweeps.begins(work, number)?;
         let window = &work.windows[step.window];
         let [first, second] = &window.levels;
         let planes = &step.up;
@@ -229,7 +281,7 @@ impl Lanes {
             work.sweep.launch(&sweeps.stream, start, planes.len())?;
             work.traffic.updates += (planes.len() * work.axis.points) as u64;
         }
-        sweeps.made(number)
+        sweeps.made(work, number)
     }
 
     /// Enqueues the copies down of a step.
@@ -242,6 +294,7 @@ impl Lanes {
     ) -> Result<(), DriverError> {
         let Self { sweeps, down, .. } = self;
         down.wait_for(sweeps, number)?;
+        down.begins(work, number)?;
         let planes = &step.down;
         if !planes.is_empty() {
             let ring = &work.windows[step.window].levels[work.pass.height() % 2];
@@ -253,7 +306,7 @@ impl Lanes {
             }
             work.traffic.down += (planes.len() * work.axis.points) as u64;
         }
-        down.made(number)
+        down.made(work, number)
     }
 }
 

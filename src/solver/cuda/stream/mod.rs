@@ -21,7 +21,7 @@ use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::streaming::Planes;
 use crate::solver::{
     Advance, ArrayFiles, Batch, CycleNorms, Describe, DeviceInfo, Kernel, Method, NormRequest,
-    Norms, Observe, Pass, Solver, SolverError, Streaming, Traffic,
+    Norms, Observe, Pass, PassTimes, Solver, SolverError, Streaming, Traffic,
 };
 pub(super) use link::link_speed;
 
@@ -51,6 +51,7 @@ pub(super) struct StreamSolver<R: DeviceReal> {
     pass: Pass,
     /// Of the last pass, if one was made.
     traffic: Option<Traffic>,
+    times: Option<Arc<PassTimes>>,
     info: DeviceInfo,
     problem: Arc<Problem>,
     gpu: Arc<Gpu>,
@@ -144,6 +145,7 @@ impl<R: DeviceReal> StreamSolver<R> {
             sweep,
             pass,
             traffic: None,
+            times: None,
             info,
             problem: Arc::clone(problem),
             gpu,
@@ -180,6 +182,7 @@ impl<R: DeviceReal> StreamSolver<R> {
             sweep: &self.sweep,
             axis,
             traffic: &mut traffic,
+            is_timed: false,
         };
         let seconds = self.gpu.check(self.lanes.pass(&mut work, &shape, slow))?;
         self.host.swap();
@@ -253,6 +256,9 @@ impl<R: DeviceReal> Advance for StreamSolver<R> {
             }
             batch.cycles += 1;
             if batch.cycles >= most || begin.elapsed() >= BATCH {
+                let points = Planes::of(&self.problem.shape).points;
+                let times = self.gpu.check(self.lanes.times(&self.pass, points))?;
+                self.times = Some(Arc::new(times));
                 return Ok(batch);
             }
         }
@@ -297,6 +303,10 @@ impl<R: DeviceReal> Describe for StreamSolver<R> {
         self.traffic
     }
 
+    fn pass_times(&self) -> Option<Arc<PassTimes>> {
+        self.times.clone()
+    }
+
     fn device(&self) -> Option<&DeviceInfo> {
         Some(&self.info)
     }
@@ -327,7 +337,7 @@ impl<R: DeviceReal> Solver for StreamSolver<R> {
         self.windows = Self::windows(&self.gpu, &shape, &streaming)?;
         self.pass = Pass::on_gpu(&streaming, &shape);
         self.sweep = PlaneSweep::new(&self.gpu, &self.rhs.system, shape, self.pass.most_swept())?;
-        self.traffic = None;
+        (self.traffic, self.times) = (None, None);
         Ok(true)
     }
 }
