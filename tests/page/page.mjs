@@ -393,9 +393,12 @@ const tests = {
   },
 
   async "the first start says welcome, and a lesson looks as it did"() {
-    for (const [shown, name] of [["", "welcome"], ["#lesson=overlap", "lesson"]]) {
+    for (const [shown, name, part] of [
+      ["", "welcome", [328, 144, 626, 512]],
+      ["#lesson=overlap", "lesson", [0, 40, 640, 300]],
+    ]) {
       const { page, errors } = await open(shown);
-      await looks(page, name);
+      await looks(page, name, part);
       assert.deepEqual(errors, []);
     }
   },
