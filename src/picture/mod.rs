@@ -18,7 +18,6 @@ mod plot;
 mod sweep;
 mod view;
 mod volume;
-mod without_run;
 
 pub use crate::number::{
     counted, digits, grouped, number, parse_number, percent, ratio, rounded, seconds, two_digits,
@@ -59,7 +58,7 @@ pub use figures::{common_range, figure};
 pub use file::link::{LinkError, link_text, read_link};
 pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};
 pub use file::table::save_table;
-pub use film::{Film, FilmError, FilmFile, FilmSize, save_film};
+pub use film::{Film, FilmError, FilmFile, FilmSize, save_film, why_without_run};
 pub use plot::bars::{Bar, BarChart, BarGroup, BarPart, SECOND_PART};
 pub use plot::description::{
     BAND_OPACITY, Band, FAINT, Level, Plot, PlotAxis, Series, TickStyle, VerticalLines,
@@ -82,4 +81,3 @@ pub use view::over::Over;
 pub use view::slow_link::{NamedLink, RATIOS, SlowLink, SlowLinkError};
 pub use view::spec::{Compared, PlacedFigure, ViewSpec};
 pub use volume::{PictureLine, Projection, Volume, VolumeLines};
-pub use without_run::why_without_run;

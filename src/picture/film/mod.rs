@@ -9,8 +9,10 @@ mod gif;
 mod mp4;
 mod palette;
 mod size;
+mod without_run;
 
 pub use size::FilmSize;
+pub use without_run::why_without_run;
 
 use crate::files::{FileError, write_atomically};
 use crate::grid::memory;

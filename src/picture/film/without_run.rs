@@ -1,8 +1,8 @@
 //! Whether a file carries the run that it shows.
 
-use super::file::saved::unnameable_file;
-use super::film::FilmFile;
-use super::view::kind::is_table;
+use super::FilmFile;
+use crate::picture::file::saved::unnameable_file;
+use crate::picture::view::kind::is_table;
 use crate::run::RunSpec;
 use std::path::Path;
 
