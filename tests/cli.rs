@@ -2470,7 +2470,15 @@ mod signals {
 
     #[test]
     fn the_exit_code_names_the_signal() {
-        for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        // Where the tests themselves were started with `nohup`, so is what they start.
+        let own = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = own.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        let hang_up = ignored.is_none_or(|mask| mask & 1 == 0).then_some(("-HUP", 129));
+        if hang_up.is_none() {
+            println!("SIGHUP: not run, it is ignored here");
+        }
+        for (signal, code) in [("-INT", 130), ("-TERM", 143)].into_iter().chain(hang_up) {
             for arguments in [
                 "solve --tol none --max-cycles 1000000000000 --save-on-interrupt --save-field u.npy",
                 "sweep --shape 1000x1000 --k 2 --tol 1e-12 --backend cpu -o s.csv",
@@ -2484,6 +2492,28 @@ mod signals {
                 assert_eq!(child.wait().unwrap().code(), Some(code), "{signal} {arguments}");
             }
         }
+    }
+
+    /// As with `nohup`.
+    #[test]
+    fn a_closed_terminal_is_ignored_where_that_was_arranged() {
+        let folder = folder();
+        let program = env!("CARGO_BIN_EXE_tilescope");
+        let solve = "solve --tol none --max-cycles 1000000000000 --shape 16x16";
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", &format!("trap '' HUP; exec '{program}' {solve}")])
+            .current_dir(&folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_until(&child, "SigCgt:", true);
+        for signal in ["-HUP", "-TERM"] {
+            let id = child.id().to_string();
+            let sent = std::process::Command::new("kill").args([signal, &id]).status();
+            assert!(sent.unwrap().success());
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(143));
     }
 
     /// What takes long before its first result, and what keeps nothing of a part.

@@ -152,15 +152,29 @@ impl Interrupt {
     }
 }
 
-/// Calls [`on_signal`] on a thread of its own for every signal that ends the work.
+/// Calls [`on_signal`] on a thread of its own for every signal that ends the work. A terminal that is closed does not end
+/// what was started with `nohup`.
 #[cfg(unix)]
 fn handle_signals() -> std::io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGTERM, SIGINT])?;
+    let hang_up = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    let signals = hang_up.into_iter().chain([SIGTERM, SIGINT]);
+    let mut signals = signal_hook::iterator::Signals::new(signals)?;
     let thread = std::thread::Builder::new().name("tilescope-signals".to_owned());
     // Their numbers are small.
     thread.spawn(move || signals.forever().for_each(|signal| on_signal(128 + signal as u8)))?;
     Ok(())
+}
+
+/// Whether a signal is ignored.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: without a new action, the present one is written to `action`, of which all bytes are valid.
+    unsafe {
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0
+            && action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
 }
 
 /// Calls [`on_signal`] on a thread of its own for every request of the system to end the work.
