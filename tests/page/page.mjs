@@ -24,9 +24,9 @@ const BROWSE = [417, 439];
 const START = [42, 236];
 const PIN = [1247, 85];
 // What is to be saved: a table in place of a picture, an animation, and that without loss, once it is one.
-const TABLE = [476, 541];
-const ANIMATION = [325, 661];
-const LOSSLESS = [389, 526];
+const TABLE = [490, 554];
+const ANIMATION = [325, 674];
+const LOSSLESS = [389, 539];
 
 const RUN = `version = 1
 
