@@ -1238,6 +1238,7 @@ fn figures_of_passes_have_what_was_measured() {
         let column = measured(&format!("4 --slow-link {link}"));
         assert!(column[2].is_some_and(|nanoseconds| nanoseconds > 0.0), "{column:?}");
         assert_eq!(column.iter().flatten().count(), 1, "one height was made: {column:?}");
+        assert!(read("a.csv").starts_with("height,paper_ns,"), "the unit of the models, too");
     }
     tilescope(&folder, &format!("{render} 4 --kind lanes -o a.csv")).assert().success();
     let steps = read("a.csv").lines().count() - 1;

@@ -101,7 +101,18 @@ impl FigureType for HeightFigure {
                 [n.to_string(), paper, corrected, not_shrinking, in_flight, measured]
             })
             .collect();
-        let header = ["height", "paper", "corrected", "not_shrinking", "two_in_flight", "measured"];
+        let header = match picture.is_measured() {
+            true => [
+                "height",
+                "paper_ns",
+                "corrected_ns",
+                "not_shrinking_ns",
+                "two_in_flight_ns",
+                "measured_ns",
+            ],
+            // In updates; nothing was measured.
+            false => ["height", "paper", "corrected", "not_shrinking", "two_in_flight", "measured"],
+        };
         vec![("Pyramid".to_owned(), CsvTable::new(header, rows.into_iter()))]
     }
 }

@@ -42,7 +42,7 @@ impl FigureType for LanesFigure {
     }
 
     fn about_table(&self) -> Option<&'static str> {
-        Some("A table has the times of each slab or chunk.")
+        Some("A table has the times of each slab or chunk, in seconds.")
     }
 
     fn file_stem(&self, _: FieldKind) -> String {
