@@ -8,10 +8,10 @@ use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tilescope::grid::{Shape, Tiling};
+use tilescope::grid::{Precision, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
-use tilescope::solver::Method;
-use tilescope::solver::cpu::{CpuSolver, Level};
+use tilescope::solver::cpu::{self, Level};
+use tilescope::solver::{Batch, Method, NormRequest, Solver};
 
 const TILE: usize = 32;
 const K: usize = 16;
@@ -30,7 +30,7 @@ const K_OF_ONE_TILE: usize = 2000;
 const INSTRUCTIONS: usize = 4;
 
 /// The model problem on a square.
-fn solver(n: usize, method: Method, threads: usize) -> CpuSolver<f64> {
+fn solver(n: usize, method: Method, threads: usize) -> Box<dyn Solver> {
     let shape = Shape::grid_2d(n, n).expect("a shape that can be numbered");
     let problem = Problem {
         shape,
@@ -39,7 +39,12 @@ fn solver(n: usize, method: Method, threads: usize) -> CpuSolver<f64> {
         initial_guess: Source::Constant(1.0),
         boundary: Boundary::default(),
     };
-    CpuSolver::new(&Arc::new(problem), method, Level::best(), threads).expect("enough memory")
+    cpu::on_cpu(&Arc::new(problem), method, Precision::F64, threads).expect("enough memory")
+}
+
+/// Makes one cycle.
+fn cycle(solver: &mut Box<dyn Solver>, norms: NormRequest) -> Batch {
+    solver.cycles(1, norms).expect("a CPU")
 }
 
 fn hierarchical(n: usize, k: usize, overlap: usize) -> Method {
@@ -97,7 +102,7 @@ fn peak() -> usize {
 /// A solver under measurement, and the owned point updates of one cycle.
 struct Entry {
     name: &'static str,
-    solver: CpuSolver<f64>,
+    solver: Box<dyn Solver>,
     owned: usize,
 }
 
@@ -130,7 +135,7 @@ fn groups(criterion: &mut Criterion) {
     group.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
     for Entry { name, mut solver, owned } in tiles_against_sweeps() {
         group.throughput(Throughput::Elements(owned as u64));
-        group.bench_function(name, |bencher| bencher.iter(|| solver.cycle()));
+        group.bench_function(name, |bencher| bencher.iter(|| cycle(&mut solver, NormRequest::ALL)));
     }
     group.finish();
 
@@ -138,7 +143,7 @@ fn groups(criterion: &mut Criterion) {
     group.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
     let Entry { name, mut solver, owned } = one_tile();
     group.throughput(Throughput::Elements((owned * INSTRUCTIONS) as u64));
-    group.bench_function(name, |bencher| bencher.iter(|| solver.cycle_without_norms()));
+    group.bench_function(name, |bencher| bencher.iter(|| cycle(&mut solver, NormRequest::NONE)));
     group.throughput(Throughput::Elements(peak() as u64));
     group.bench_function("peak", |bencher| bencher.iter(peak));
     group.finish();
@@ -149,10 +154,11 @@ fn groups(criterion: &mut Criterion) {
     for n in [MIDDLE, LARGE] {
         let Entry { mut solver, owned, .. } = with_norms(n);
         group.throughput(Throughput::Elements(owned as u64));
-        group
-            .bench_function(BenchmarkId::new("with", n), |bencher| bencher.iter(|| solver.cycle()));
+        group.bench_function(BenchmarkId::new("with", n), |bencher| {
+            bencher.iter(|| cycle(&mut solver, NormRequest::ALL))
+        });
         group.bench_function(BenchmarkId::new("without", n), |bencher| {
-            bencher.iter(|| solver.cycle_without_norms());
+            bencher.iter(|| cycle(&mut solver, NormRequest::NONE));
         });
     }
     group.finish();
@@ -190,10 +196,10 @@ fn ratios() {
         &mut entries,
         25,
         |[classic, _]| {
-            black_box(classic.solver.cycle());
+            black_box(cycle(&mut classic.solver, NormRequest::ALL));
         },
         |[_, tiled]| {
-            black_box(tiled.solver.cycle());
+            black_box(cycle(&mut tiled.solver, NormRequest::ALL));
         },
     );
     let rates = [entries[0].owned as f64 / classic, entries[1].owned as f64 / tiled];
@@ -208,7 +214,7 @@ fn ratios() {
     let [swept, made] = in_turns(
         &mut tile,
         200,
-        |tile| tile.solver.cycle_without_norms(),
+        |tile| _ = cycle(&mut tile.solver, NormRequest::NONE),
         |_| {
             peak();
         },
@@ -228,9 +234,9 @@ fn ratios() {
             &mut entry,
             rounds,
             |entry| {
-                black_box(entry.solver.cycle());
+                black_box(cycle(&mut entry.solver, NormRequest::ALL));
             },
-            |entry| entry.solver.cycle_without_norms(),
+            |entry| _ = cycle(&mut entry.solver, NormRequest::NONE),
         );
         println!(
             "  norms in every cycle, {n}²  {:.2} ms over {:.2} ms = {:.1} % (goal: < 5 %)",

@@ -5,9 +5,9 @@ use std::fs;
 use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use tilescope::grid::{Precision, Real};
 use tilescope::run::{Plan, Planner, RunSpec};
-use tilescope::solver::cpu::{CpuSolver, Level};
+use tilescope::solver::cpu::{self, Level};
+use tilescope::solver::{Layout, NormRequest};
 
 /// Cycles are made for this long.
 const LONG: Duration = Duration::from_secs(2);
@@ -25,12 +25,13 @@ fn busy() -> Option<f64> {
 }
 
 /// Cycles a second of processor time, with their norms.
-fn speed<R: Real>(plan: &Plan) -> f64 {
-    let mut solver =
-        CpuSolver::<R>::new(&plan.problem, plan.method.clone(), LEVEL, 1).expect("enough memory");
+fn speed(plan: &Plan) -> f64 {
+    let (problem, method) = (&plan.problem, plan.method.clone());
+    let mut solver = cpu::at_level(problem, method, plan.precision, 1, Layout::default(), LEVEL)
+        .expect("enough memory");
     let (begin, begin_busy, mut cycles) = (Instant::now(), busy(), 0);
     while begin.elapsed() < LONG {
-        black_box(solver.cycle());
+        black_box(solver.cycles(1, NormRequest::ALL)).expect("a CPU");
         cycles += 1;
     }
     let elapsed = begin.elapsed().as_secs_f64();
@@ -50,10 +51,7 @@ fn main() {
     for file in files {
         let spec = RunSpec::load(&file).expect("a run");
         let plan = Planner::default().plan(&spec).expect("a run that can be made");
-        let speed = match plan.precision {
-            Precision::F32 => speed::<f32>(&plan),
-            Precision::F64 => speed::<f64>(&plan),
-        };
+        let speed = speed(&plan);
         let name = file.file_stem().unwrap_or_default().display();
         println!("{name}: {speed:.0} cycles/s at {LEVEL:?}");
     }

@@ -2,15 +2,26 @@
 
 use super::cases::{Case, cases};
 use proptest::prelude::*;
-use tilescope::grid::{Real, Tiling};
-use tilescope::solver::cpu::{CpuSolver, Level};
-use tilescope::solver::{Layout, Method, NormRequest, Observe};
+use tilescope::grid::{Precision, Real, Tiling};
+use tilescope::solver::cpu::{self, Level};
+use tilescope::solver::{CycleNorms, Layout, Method, NormRequest, Solver};
+
+/// Values as bits. Every value of single precision is one of double precision.
+fn bits<R: Real>(values: &[R]) -> Vec<u64> {
+    values.iter().map(|value| value.to_f64().to_bits()).collect()
+}
+
+fn iterate(solver: &dyn Solver) -> Vec<u64> {
+    bits(&solver.solution().expect("a CPU").to_interior())
+}
+
+/// Makes a cycle, with all norms.
+fn cycle(solver: &mut dyn Solver) -> CycleNorms {
+    solver.cycles(1, NormRequest::ALL).expect("a CPU").norms[0]
+}
 
 fn check<R: Real>(case: &Case) {
     const CYCLES: usize = 3;
-    let bits = |values: &[R]| -> Vec<u64> {
-        values.iter().map(|value| value.to_f64().to_bits()).collect()
-    };
     let problem = case.problem();
     let mut naive = case.naive::<R>();
     let mut classic = case.naive::<R>();
@@ -22,26 +33,26 @@ fn check<R: Real>(case: &Case) {
     let method = case.method();
     let solver = |method: &Method, layout, threads| {
         let level = Level::best();
-        CpuSolver::<R>::with_layout(&problem, method.clone(), layout, level, threads)
+        cpu::at_level(&problem, method.clone(), R::PRECISION, threads, layout, level)
             .expect("little memory")
     };
     for layout in Layout::ALL {
         let mut solver = solver(&method, layout, case.threads);
-        let norms = solver.cycle();
+        let norms = cycle(solver.as_mut());
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-4 * (1.0 + a.abs());
         assert!(near(norms.residual_before.l2, start), "{layout:?}: {norms:?}, {start}");
         for _ in 1..CYCLES {
-            solver.cycle_without_norms();
+            solver.cycles(1, NormRequest::NONE).expect("a CPU");
         }
-        assert_eq!(bits(solver.iterate().interior(0)), bits(&naive.x), "{layout:?}");
+        assert_eq!(iterate(solver.as_ref()), bits(&naive.x), "{layout:?}");
         let found = solver.norms(NormRequest::RESIDUAL_L2).expect("no GPU").residual;
         assert!(near(found.expect("it was requested").l2, naive.residual()));
     }
     let mut solver = solver(&Method::Classic, Layout::Rows, case.threads);
     for _ in 0..CYCLES {
-        solver.cycle();
+        cycle(solver.as_mut());
     }
-    assert_eq!(bits(solver.iterate().interior(0)), bits(&classic.x));
+    assert_eq!(iterate(solver.as_ref()), bits(&classic.x));
 }
 
 proptest! {
@@ -80,10 +91,9 @@ fn threads_change_no_bit() {
     let tiling = Tiling::blocks(rows, case.block, case.overlap).expect("valid blocks");
     let made = |threads| {
         let method = Method::Hierarchical { k: case.sweeps, tiling: tiling.clone() };
-        let mut solver =
-            CpuSolver::<f64>::new(&problem, method, Level::best(), threads).expect("memory");
-        let norms: Vec<_> = (0..3).map(|_| solver.cycle().residual_before).collect();
-        (solver.iterate().to_interior(), norms)
+        let mut solver = cpu::on_cpu(&problem, method, Precision::F64, threads).expect("memory");
+        let norms: Vec<_> = (0..3).map(|_| cycle(solver.as_mut()).residual_before).collect();
+        (iterate(solver.as_ref()), norms)
     };
     let single = made(1);
     for threads in [2, 3] {

@@ -3,13 +3,13 @@
 
 use crate::cases::{Case, any_case, case, with_random_rows};
 use crate::naive::{Naive, Num};
-use crate::{bits, bits_of};
+use crate::{Cycles, bits, bits_of};
 use proptest::prelude::*;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use tilescope::grid::Shape;
 use tilescope::solver::cpu::Level;
-use tilescope::solver::{Advance, Devices, Link, Method, NormRequest, Observe};
+use tilescope::solver::{Devices, Link, Method, NormRequest};
 
 /// A method on as many of `count` devices as its tiles allow, with what they own.
 fn shared(sweeps: Method, shape: &Shape, count: usize, every: u64) -> (Method, Devices) {
@@ -40,7 +40,7 @@ fn equals_one_device<R: Num>(
         }
         for cycle in 0..case.cycles {
             prop_assert_eq!(several.cycle(), one.cycle(), "norms of cycle {}", cycle);
-            prop_assert_eq!(bits(several.iterate()), bits(one.iterate()), "cycle {}", cycle);
+            prop_assert_eq!(bits(&several.iterate()), bits(&one.iterate()), "cycle {}", cycle);
         }
     }
     Ok(())
@@ -83,17 +83,17 @@ fn frozen_matches_naive<R: Num>(
             if every > 1 && devices.count() > 1 {
                 prop_assert_eq!(Some(found.residual_before), residual.residual);
             }
-            prop_assert_eq!(bits(solver.iterate()), bits_of(&global.u), "cycle {}", cycle);
+            prop_assert_eq!(bits(&solver.iterate()), bits_of(&global.u), "cycle {}", cycle);
         }
         // From an iterate after an exchange, the same cycles follow.
         solver.restart().expect("the CPU does not fail");
         (0..every).for_each(|_| solver.cycle_without_norms());
         let exchanged = solver.solution().expect("the CPU does not fail");
         (0..=every).for_each(|_| solver.cycle_without_norms());
-        prop_assert_eq!(bits(solver.iterate()), bits_of(&global.u));
+        prop_assert_eq!(bits(&solver.iterate()), bits_of(&global.u));
         solver.start_from(&exchanged).expect("the CPU does not fail");
         (0..=every).for_each(|_| solver.cycle_without_norms());
-        prop_assert_eq!(bits(solver.iterate()), bits_of(&global.u));
+        prop_assert_eq!(bits(&solver.iterate()), bits_of(&global.u));
     }
     Ok(())
 }

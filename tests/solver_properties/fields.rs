@@ -2,14 +2,15 @@
 
 use crate::cases::{Case, any_case};
 use crate::naive::{Naive, Num};
+use crate::{Cycles, on_cpu};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 use tilescope::grid::{Shape, Slice, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
-use tilescope::solver::cpu::{CpuSolver, Level};
+use tilescope::solver::cpu::Level;
 use tilescope::solver::{
-    Advance, FieldObservation, FieldRequest, Method, NormRequest, Observe, Quantity, Solver, Window,
+    FieldObservation, FieldRequest, Method, NormRequest, Quantity, Solver, Window,
 };
 
 /// A part of an axis, with room for at most that many samples.
@@ -68,7 +69,7 @@ fn samples_are_true<R: Num>(case: &Case, window: &Window) -> Result<(), TestCase
     // One of the same precision, and one that is another kind of solver.
     let mut same = case.plain::<R>(Method::Classic);
     let mut double = case.plain::<f64>(Method::Classic);
-    for solver in [&mut same as &mut dyn Solver, &mut double] {
+    for solver in [&mut same, &mut double] {
         solver.start_from(&other).expect("the CPU does not fail");
     }
 
@@ -82,8 +83,8 @@ fn samples_are_true<R: Num>(case: &Case, window: &Window) -> Result<(), TestCase
         (Quantity::Solution, solution),
         (Quantity::Change, change),
         (Quantity::Error, error.clone()),
-        (Quantity::Difference(&same), from_rounded),
-        (Quantity::Difference(&double), error),
+        (Quantity::Difference(same.as_ref()), from_rounded),
+        (Quantity::Difference(double.as_ref()), error),
         (Quantity::Residual, naive.scaled_change()),
     ];
     for (which, (quantity, values)) in fields.into_iter().enumerate() {
@@ -150,12 +151,11 @@ fn threads_and_vector_lengths_change_nothing_that_is_seen() {
     let tiling = Tiling::new(&[401, 307], &[32, 16], &[4, 6]).expect("a tiling");
     let method = Method::Hierarchical { k: 3, tiling: tiling.clone() };
     let solver = |level, threads| {
-        let mut solver =
-            CpuSolver::<f64>::new(&problem, method.clone(), level, threads).expect("little memory");
+        let mut solver = on_cpu::<f64>(&problem, method.clone(), level, threads);
         solver.cycle();
         solver
     };
-    let other = CpuSolver::<f64>::new(&problem, Method::Classic, Level::Plain, 1).expect("memory");
+    let other = on_cpu::<f64>(&problem, Method::Classic, Level::Plain, 1);
     let by = solver(Level::Plain, 1);
     let windows = [
         Window::whole(401, 307),
@@ -169,7 +169,10 @@ fn threads_and_vector_lengths_change_nothing_that_is_seen() {
             let quantity = Quantity::Residual;
             let tiles = Some(&tiling);
             let request = FieldRequest { quantity, window, edge_share: tiles, statistics: tiles };
-            assert!(is_seen_alike(&seen, &other, &by, request), "{level:?}, {threads}, {window:?}");
+            assert!(
+                is_seen_alike(seen.as_ref(), other.as_ref(), by.as_ref(), request),
+                "{level:?}, {threads}, {window:?}"
+            );
         }
     }
 }
@@ -190,7 +193,7 @@ proptest! {
             edge_share: if_bit(4),
             statistics: if_bit(2),
         };
-        prop_assert!(is_seen_alike(&solver, &other, &solver, request));
+        prop_assert!(is_seen_alike(solver.as_ref(), other.as_ref(), solver.as_ref(), request));
     }
 
     #[test]
@@ -213,8 +216,7 @@ fn slices_show_their_points() {
     });
     let tiling = Tiling::new(shape.axes(), &[8, 9, 10], &[2, 4, 0]).expect("a tiling");
     let method = Method::Hierarchical { k: 3, tiling: tiling.clone() };
-    let mut solver =
-        CpuSolver::<f64>::new(&problem, method, Level::best(), 2).expect("little memory");
+    let mut solver = on_cpu::<f64>(&problem, method, Level::best(), 2);
     solver.cycle();
     let all = Window::whole(shape.nx(), shape.rows());
     for quantity in [Quantity::Residual, Quantity::Change, Quantity::Solution] {
@@ -265,8 +267,7 @@ fn a_line_of_one_point_never_vanishes() {
         initial_guess: Source::Box { columns: column..column + 1, rows: 0..ny, value: -0.25 },
         boundary: Boundary::default(),
     });
-    let solver =
-        CpuSolver::<f32>::new(&problem, Method::Classic, Level::best(), 2).expect("little memory");
+    let solver = on_cpu::<f32>(&problem, Method::Classic, Level::best(), 2);
     for most in [[1, 1], [7, 5], [333, 200], [999, 299], [1000, 300]] {
         let window = Window { most, ..Window::whole(nx, ny) };
         let samples = solver.sample(Quantity::Solution, &window).expect("the CPU does not fail");
@@ -291,8 +292,7 @@ fn not_a_number_shows() {
         initial_guess: Source::Array(start.into()),
         boundary: Boundary::default(),
     });
-    let solver =
-        CpuSolver::<f64>::new(&problem, Method::Classic, Level::best(), 1).expect("little memory");
+    let solver = on_cpu::<f64>(&problem, Method::Classic, Level::best(), 1);
     let window = Window { most: [4, 1], ..Window::whole(64, 1) };
     let samples = solver.sample(Quantity::Solution, &window).expect("the CPU does not fail");
     let is_nan: Vec<_> = samples.values.iter().map(|value| value.is_nan()).collect();

@@ -1,10 +1,11 @@
 //! The subiterations of one tile, against the whole cycle and the whole of Jacobi's sweeps.
 
+use crate::Cycles;
 use crate::cases::{Case, case};
 use crate::naive::Num;
 use proptest::prelude::*;
 use tilescope::grid::Field;
-use tilescope::solver::{Advance, Followed, Inside, Method, NextCycle, Observe, Schedule, Solver};
+use tilescope::solver::{Followed, Inside, Method, NextCycle, Schedule, Solver};
 
 /// What is followed through a cycle, at a subiteration; `None` for all tiles of a 2D grid.
 fn followed<R: Num>(
@@ -40,14 +41,14 @@ fn inside<R: Num>(
 /// that is reported.
 fn line_is_followed<R: Num>(case: &Case) -> Result<(), TestCaseError> {
     let solver = case.plain::<R>(case.hierarchical());
-    let Some(whole) = followed::<R>(case, &solver, Followed::Line, case.k) else {
+    let Some(whole) = followed::<R>(case, solver.as_ref(), Followed::Line, case.k) else {
         prop_assert_eq!(case.problem.shape.dim(), 2);
         return Ok(());
     };
     let (tiling, n) = (case.tiling(), case.problem.shape.nx());
     prop_assert_eq!(whole.size, [n + 2, case.k + 1]);
     for i in 0..n {
-        let part = inside::<R>(case, &solver, [tiling.x().owner(i), 0], case.k);
+        let part = inside::<R>(case, solver.as_ref(), [tiling.x().owner(i), 0], case.k);
         for row in 0..=case.k {
             let here = row * whole.size[0] + i + 1;
             let there = row * part.size[0] + i + 1 - part.computed[0].start;
@@ -75,8 +76,8 @@ fn cycle_is_followed<R: Num>(
         solver.cycle();
     }
     let at = at % (case.k + 1);
-    let seen = inside::<R>(case, &solver, tile, at);
-    let end = inside::<R>(case, &solver, tile, case.k);
+    let seen = inside::<R>(case, solver.as_ref(), tile, at);
+    let end = inside::<R>(case, solver.as_ref(), tile, case.k);
     let line = case.problem.shape.dim() == 1;
     let ring = usize::from(!line);
     let height = if line { case.k + 1 } else { seen.computed[1].len() + 2 };

@@ -19,27 +19,62 @@ mod tiles;
 
 use cases::Case;
 use naive::Num;
+use std::sync::Arc;
 use tilescope::grid::{Field, Real};
-use tilescope::solver::Method;
-use tilescope::solver::cpu::{CpuSolver, Level};
+use tilescope::problem::Problem;
+use tilescope::solver::cpu::{self, Level};
+use tilescope::solver::{CycleNorms, Layout, Method, NormRequest, Solver};
 
 impl Case {
-    pub fn solver<R: Real>(&self, method: Method, level: Level, threads: usize) -> CpuSolver<R> {
-        CpuSolver::new(&self.problem, method, level, threads).expect("little memory")
+    pub fn solver<R: Real>(&self, method: Method, level: Level, threads: usize) -> Box<dyn Solver> {
+        on_cpu::<R>(&self.problem, method, level, threads)
     }
 
     /// At the best level, on the calling thread.
-    pub fn plain<R: Real>(&self, method: Method) -> CpuSolver<R> {
-        self.solver(method, Level::best(), 1)
+    pub fn plain<R: Real>(&self, method: Method) -> Box<dyn Solver> {
+        self.solver::<R>(method, Level::best(), 1)
+    }
+}
+
+/// A solver behind the interface that the program uses, so that it is not compiled again for the tests.
+fn on_cpu<R: Real>(
+    problem: &Arc<Problem>,
+    method: Method,
+    level: Level,
+    threads: usize,
+) -> Box<dyn Solver> {
+    cpu::at_level(problem, method, R::PRECISION, threads, Layout::default(), level)
+        .expect("little memory")
+}
+
+/// One cycle at a time.
+trait Cycles {
+    /// Makes a cycle, with all norms.
+    fn cycle(&mut self) -> CycleNorms;
+    fn cycle_without_norms(&mut self);
+    fn iterate(&self) -> Field<f64>;
+}
+
+impl Cycles for Box<dyn Solver> {
+    fn cycle(&mut self) -> CycleNorms {
+        self.cycles(1, NormRequest::ALL).expect("a CPU").norms[0]
+    }
+
+    fn cycle_without_norms(&mut self) {
+        self.cycles(1, NormRequest::NONE).expect("a CPU");
+    }
+
+    fn iterate(&self) -> Field<f64> {
+        self.solution().expect("a CPU")
     }
 }
 
 /// The interior of a field as bits, so that equality is equality.
-fn bits<R: Num>(field: &Field<R>) -> Vec<u64> {
-    field.to_interior().into_iter().map(Num::bits).collect()
+fn bits(field: &Field<f64>) -> Vec<u64> {
+    bits_of(&field.to_interior())
 }
 
-/// Values as bits.
+/// Values as bits. Every value of single precision is one of double precision.
 fn bits_of<R: Num>(values: &[R]) -> Vec<u64> {
-    values.iter().map(|value| value.bits()).collect()
+    values.iter().map(|value| value.to_f64().to_bits()).collect()
 }

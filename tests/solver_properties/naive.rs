@@ -10,7 +10,6 @@ use tilescope::problem::{Operator, Problem, Stencil};
 pub trait Num: Real + Add<Output = Self> + Sub<Output = Self> {
     const EPSILON: f64;
     fn fused(self, factor: Self, addend: Self) -> Self;
-    fn bits(self) -> u64;
 }
 
 impl Num for f32 {
@@ -18,18 +17,12 @@ impl Num for f32 {
     fn fused(self, factor: Self, addend: Self) -> Self {
         self.mul_add(factor, addend)
     }
-    fn bits(self) -> u64 {
-        self.to_bits().into()
-    }
 }
 
 impl Num for f64 {
     const EPSILON: f64 = f64::EPSILON;
     fn fused(self, factor: Self, addend: Self) -> Self {
         self.mul_add(factor, addend)
-    }
-    fn bits(self) -> u64 {
-        self.to_bits()
     }
 }
 

@@ -1,10 +1,11 @@
 //! The norms that a cycle finds of its iterate, against sums taken point by point.
 
+use crate::Cycles;
 use crate::cases::{Case, any_case};
 use crate::naive::{AxisTiles, Naive, Num};
 use proptest::prelude::*;
 use std::sync::Arc;
-use tilescope::solver::{Advance, EDGE_WIDTH, Method, NormRequest, Norms, Observe, ResidualNorms};
+use tilescope::solver::{EDGE_WIDTH, Method, NormRequest, Norms, ResidualNorms};
 
 fn l2(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()

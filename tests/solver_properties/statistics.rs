@@ -1,10 +1,11 @@
 //! The statistics of a field and parts of the iterate, against points taken one by one.
 
+use crate::Cycles;
 use crate::cases::{Case, any_case, case};
 use crate::naive::{AxisTiles, Num};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tilescope::solver::{LONGEST_FOLDED, MeanTile, Observe, Quantity, Window};
+use tilescope::solver::{LONGEST_FOLDED, MeanTile, Quantity, Window};
 
 /// What stands for a magnitude in a histogram: the middle of its eighth of an octave.
 fn binned(value: f32) -> f32 {
@@ -138,11 +139,12 @@ proptest! {
 /// Far more distances than there are bins, and a tile too long to be folded.
 #[test]
 fn large_tiles_have_classes_of_several_distances() {
+    use crate::on_cpu;
     use std::sync::Arc;
     use tilescope::grid::{Shape, Tiling};
     use tilescope::problem::{Boundary, Problem, Source, Stencil};
     use tilescope::solver::Method;
-    use tilescope::solver::cpu::{CpuSolver, Level};
+    use tilescope::solver::cpu::Level;
 
     let shape = Shape::grid_1d(3000, 16).expect("a small shape");
     let problem = Arc::new(Problem {
@@ -152,8 +154,7 @@ fn large_tiles_have_classes_of_several_distances() {
         initial_guess: Source::Random { seed: 5 },
         boundary: Boundary::default(),
     });
-    let solver =
-        CpuSolver::<f64>::new(&problem, Method::Classic, Level::best(), 1).expect("little memory");
+    let solver = on_cpu::<f64>(&problem, Method::Classic, Level::best(), 1);
     let tiling = Tiling::new(&[3000], &[1000], &[0]).expect("a tiling");
     let found = solver.statistics(Quantity::Solution, &tiling).expect("the CPU does not fail");
     assert_eq!(found.mean_tile, None);

@@ -3,13 +3,13 @@
 
 use crate::cases::{Case, any_case};
 use crate::naive::{Naive, Num};
-use crate::{bits, bits_of};
+use crate::{Cycles, bits, bits_of, on_cpu};
 use proptest::prelude::*;
 use std::sync::Arc;
 use tilescope::grid::{ByteCount, Precision, Real, Shape};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
-use tilescope::solver::cpu::{CpuSolver, Level};
-use tilescope::solver::{Describe, Height, Method, MethodName, NormRequest, Observe, Streaming};
+use tilescope::solver::cpu::Level;
+use tilescope::solver::{Height, Method, MethodName, NormRequest, Streaming};
 
 /// Bytes of a plane of three arrays: an xy-plane, a row or a point, with what is stored around it.
 fn plane_bytes(shape: &Shape, precision: Precision) -> u64 {
@@ -59,11 +59,11 @@ fn matches_naive<R: Num>(case: &Case, budget: Budget, threads: usize) -> Result<
         let mut naive = Naive::<R>::new(&case.problem);
         let mut solver = case.solver::<R>(method, level, threads);
         for cycle in 0..2 {
-            let before = solver.iterate().clone();
+            let before = solver.iterate();
             (0..sweeps).for_each(|_| naive.sweep());
             solver.cycle_without_norms();
             let what = format!("after cycle {cycle} of {sweeps} sweeps");
-            prop_assert_eq!(bits(solver.iterate()), bits_of(&naive.u), "{}", what);
+            prop_assert_eq!(bits(&solver.iterate()), bits_of(&naive.u), "{}", what);
             let previous = solver.previous().expect("the CPU does not fail");
             prop_assert_eq!(bits(&previous), bits(&before.to_f64()), "the iterate before");
         }
@@ -140,9 +140,7 @@ fn threads_share_planes_bit_for_bit() {
             initial_guess: Source::Random { seed: 6 },
             boundary: Boundary::default(),
         });
-        let solver = |method, threads| {
-            CpuSolver::<f64>::new(&problem, method, Level::best(), threads).unwrap()
-        };
+        let solver = |method, threads| on_cpu::<f64>(&problem, method, Level::best(), threads);
         for method in [MethodName::Pyramid, MethodName::Wavefront] {
             let third =
                 plane_bytes(&shape, Precision::F64) * *shape.axes().last().unwrap() as u64 / 3;
@@ -159,7 +157,7 @@ fn threads_share_planes_bit_for_bit() {
             for _ in 0..3 {
                 alone.cycle_without_norms();
             }
-            assert!(bits(shared.iterate()) == bits(alone.iterate()), "{shape} {method:?}");
+            assert!(bits(&shared.iterate()) == bits(&alone.iterate()), "{shape} {method:?}");
         }
     }
 }

@@ -77,7 +77,7 @@ const BATCH_TO_EXCHANGE: Duration = Duration::from_millis(8);
 /// A solver in the memory of this machine, with 1 to any number of threads.
 ///
 /// Its results are the same to the last bit for any number of threads and at any [`Level`].
-pub struct CpuSolver<R> {
+pub(super) struct CpuSolver<R> {
     problem: Arc<Problem>,
     system: Divided<R>,
     /// How the entries of a matrix are kept.
@@ -120,7 +120,22 @@ pub(super) fn solver(
     threads: usize,
     layout: Layout,
 ) -> Result<Box<dyn Solver>, SolverError> {
-    let level = Level::best();
+    at_level(problem, method, precision, threads, layout, Level::best())
+}
+
+/// The same with the instructions of a level, which change no bit of a result; one that this CPU does not have means its
+/// best.
+///
+/// # Errors
+/// Those of [`on_cpu`].
+pub fn at_level(
+    problem: &Arc<Problem>,
+    method: Method,
+    precision: Precision,
+    threads: usize,
+    layout: Layout,
+    level: Level,
+) -> Result<Box<dyn Solver>, SolverError> {
     Ok(match precision {
         Precision::F32 => {
             Box::new(CpuSolver::<f32>::with_layout(problem, method, layout, level, threads)?)
@@ -302,6 +317,7 @@ impl<R: Real> CpuSolver<R> {
     ///
     /// # Errors
     /// [`SolverError::Memory`] if its arrays would not fit, checked before anything is allocated.
+    #[cfg(any(feature = "cuda", test))]
     pub fn new(
         problem: &Arc<Problem>,
         method: Method,
@@ -484,11 +500,6 @@ impl<R: Real> CpuSolver<R> {
         norms
     }
 
-    /// Makes one cycle.
-    pub fn cycle(&mut self) -> CycleNorms {
-        self.cycle_with(NormRequest::ALL)
-    }
-
     /// Makes one cycle with these norms at least. Where none come with a cycle, they are measured by passes of their
     /// own: a method that streams would sum them in an order that depends on the budget, and the first sweep in
     /// waves or warps, or of devices with frozen halos, is no update of one iterate.
@@ -514,11 +525,6 @@ impl<R: Real> CpuSolver<R> {
             Cycle::OnDevices(devices) => !devices.have_frozen_halos(),
             _ => true,
         }
-    }
-
-    /// Makes one cycle without measuring norms.
-    pub fn cycle_without_norms(&mut self) {
-        self.advance(false);
     }
 
     /// Whether another solver could continue from the iterate.
@@ -609,6 +615,7 @@ impl<R: Real> CpuSolver<R> {
     }
 
     /// The iterate, with its boundary values.
+    #[cfg(any(feature = "cuda", test))]
     pub fn iterate(&self) -> &Field<R> {
         &self.current
     }
@@ -619,7 +626,7 @@ impl<R: Real> Advance for CpuSolver<R> {
         let (mut cycles, mut found) = (0, Vec::new());
         let seconds = self.batch(most, |solver| {
             let of_cycle = if norms.is_empty() {
-                solver.cycle_without_norms();
+                solver.advance(false);
                 None
             } else {
                 Some(solver.cycle_with(norms))

@@ -10,7 +10,7 @@ use std::cell::{Ref, RefCell};
 use std::ops::{Deref, Range};
 
 /// A solver on GPUs whose iterates are observed on this machine.
-pub trait ObservedOnHost {
+pub(in crate::solver) trait ObservedOnHost {
     /// The precision.
     type Real: Real;
 

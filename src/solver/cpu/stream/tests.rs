@@ -72,9 +72,9 @@ fn slabs_and_windows_of_every_size_make_sweeps_from_poisoned_arrays() {
                         array.fill(f64::NAN);
                     }
                 }
-                passes.cycle_without_norms();
+                passes.advance(false);
                 for _ in 0..n {
-                    sweeps.cycle_without_norms();
+                    sweeps.advance(false);
                 }
                 let bits = |solver: &CpuSolver<f64>| {
                     solver.iterate().as_slice().iter().map(|u| u.to_bits()).collect::<Vec<_>>()
@@ -104,7 +104,7 @@ fn working_arrays_stay_within_the_budget() {
 
 fn traffic(shape: Shape, streaming: Streaming) -> Traffic {
     let mut solver = solver(shape, Method::Streaming(streaming));
-    solver.cycle_without_norms();
+    solver.advance(false);
     crate::solver::Describe::traffic(&solver).unwrap()
 }
 
@@ -157,7 +157,7 @@ fn the_steps_of_a_pass_are_timed() {
             let streaming = streaming(method, &shape, planes, n);
             let mut solver = solver(shape, Method::Streaming(streaming));
             assert!(solver.pass_times().is_none());
-            solver.cycle_without_norms();
+            solver.advance(false);
             let times = solver.pass_times().unwrap();
             let steps = Pass::on_cpu(&streaming, &shape).steps() * Planes::of(&shape).lines;
             assert_eq!(times.steps.len(), steps.min(MOST_TIMED), "{shape} {streaming:?}");
