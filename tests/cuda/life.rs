@@ -18,7 +18,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("auto_begins_on_the_cpu_and_moves_to_the_GPU", auto_begins_on_the_cpu),
     ("a_thousand_changes_leave_nothing_behind", a_thousand_changes_leave_nothing_behind),
     ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
-    // The last one: the GPU may be of no use to this process afterwards.
+    // The last one: the GPU may be of no use to this process afterwards. `.ci/gpu` keeps it from the sanitizer.
     ("when_the_GPU_is_lost_the_run_continues", when_the_gpu_is_lost_the_run_continues),
 ];
 

@@ -44,8 +44,9 @@ fn main() {
         matrices::TESTS,
         observations::TESTS,
         streaming::TESTS,
-        life::TESTS,
         devices::TESTS,
+        // The last of them takes the GPU away.
+        life::TESTS,
     ]
     .concat();
     let trials = trials
