@@ -2974,6 +2974,49 @@ fn a_matrix_survives_its_file_and_its_run_file() {
                ordering = \"rcm\"\n[method]\ntile = [20]\nk = 4\noverlap = [2]\n";
     fs::write(folder.path().join("run.toml"), format!("version = 4\n{run}")).unwrap();
     assert_eq!(json(&folder, "--run run.toml")["cycles"], expected);
+    // The shape follows from the matrix, also from that of a file beside the run's.
+    let run = run.replace("shape = [108]\n", "");
+    fs::write(folder.path().join("run.toml"), format!("version = 4\n{run}")).unwrap();
+    let summary = json(&folder, "--run run.toml");
+    assert_eq!([&summary["cycles"], &summary["shape"][0]], [&expected, &108.into()]);
+    fs::create_dir(folder.path().join("runs")).unwrap();
+    fs::rename(folder.path().join("m.mtx"), folder.path().join("runs/n.mtx")).unwrap();
+    let of_file = run.replace("poisson-12x9", "n.mtx");
+    fs::write(folder.path().join("runs/run.toml"), format!("version = 4\n{of_file}")).unwrap();
+    assert_eq!(json(&folder, "--run runs/run.toml")["shape"][0], 108);
+    let other = of_file.replace("[problem.matrix]", "shape = [107]\n[problem.matrix]");
+    fs::write(folder.path().join("runs/run.toml"), format!("version = 4\n{other}")).unwrap();
+    refused(&folder, "solve --run runs/run.toml", 2, &["shape is [107]; the matrix has 108 rows"]);
+    let lost = of_file.replace("n.mtx", "lost.mtx");
+    fs::write(folder.path().join("runs/run.toml"), format!("version = 4\n{lost}")).unwrap();
+    refused(&folder, "solve --run runs/run.toml", 1, &["lost.mtx", "cannot be read"]);
+}
+
+/// Its figure carries a matrix by name, or the path and the checksum of its file; a film is made of it.
+#[test]
+fn figures_and_films_carry_their_matrix() {
+    let folder = folder();
+    tilescope(&folder, "solve --shape 12x9 --tile 4 --k 3 --save-matrix m.mtx").assert().success();
+    let draw = "--tile 18 --k 2 --size 300x240";
+    for (name, matrix) in [("name.png", "poisson-12x9"), ("file.svg", "m.mtx")] {
+        let line = format!("render --matrix {matrix} {draw} --at-cycle 3 -o {name}");
+        tilescope(&folder, &line).assert().success();
+        let summary = json(&folder, &format!("--run {name}"));
+        assert_eq!([&summary["shape"][0], &summary["cycles"]], [&108.into(), &summary["cycles"]]);
+        assert_eq!(summary["matrix"]["name"], matrix);
+    }
+    for film in ["a.gif", "a.apng"] {
+        let line = format!("render --matrix m.mtx {draw} --animate 0..4:2 -o {film}");
+        tilescope(&folder, &line).assert().success();
+        assert!(folder.path().join(film).is_file());
+    }
+    let text = fs::read_to_string(folder.path().join("m.mtx")).unwrap();
+    fs::write(folder.path().join("m.mtx"), text.replace(" 4", " 5")).unwrap();
+    let said = ["m.mtx with checksum", "the run was made with another file"];
+    refused(&folder, "solve --run file.svg", 2, &said);
+    fs::remove_file(folder.path().join("m.mtx")).unwrap();
+    refused(&folder, "solve --run file.svg", 1, &["m.mtx", "cannot be read"]);
+    json(&folder, "--run name.png");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::solver::cuda;
 use crate::solver::{
     ExchangePath, Height, Kernel, Link, Schedule, Slabs, Streaming, StreamingError, Subiterations,
 };
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -102,7 +103,8 @@ pub enum ProblemKind {
 pub struct ProblemSpec {
     /// Which problem.
     pub kind: ProblemKind,
-    /// Interior points of each axis, x first: one, two or three numbers.
+    /// Interior points of each axis, x first: one, two or three numbers. A file may leave out that of a matrix, which is
+    /// the number of its rows.
     pub shape: Vec<usize>,
     /// Independent systems of a 1D grid, solved together; 1 in 2D and 3D.
     #[serde(alias = "copies", skip_serializing_if = "is_single")]
@@ -138,7 +140,7 @@ pub struct ProblemSpec {
     /// A matrix row in place of the problem's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stencil: Option<Stencil>,
-    /// The matrix, for [`ProblemKind::Matrix`]; the shape is the number of its rows then.
+    /// The matrix, for [`ProblemKind::Matrix`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matrix: Option<MatrixSpec>,
 }
@@ -150,6 +152,15 @@ impl ProblemSpec {
         let conductivity = self.conductivity.as_mut();
         let initial = self.initial.as_mut().and_then(InitialGuess::file_mut);
         self.rhs.as_mut().into_iter().chain(conductivity).chain(initial).chain(of_matrix)
+    }
+
+    /// Takes the number of rows of the matrix as the shape, where that was left out and the matrix can be read; where it
+    /// cannot, its planner says why.
+    fn take_shape_of_matrix(&mut self) {
+        let rows = self.matrix.as_ref().filter(|_| self.shape.is_empty()).map(MatrixSpec::rows);
+        if let Some(Ok(rows)) = rows {
+            self.shape = vec![rows];
+        }
     }
 
     /// The name in titles: that of its kind, unless it names an initial guess in whose place another was chosen.
@@ -562,6 +573,18 @@ impl MethodSpec {
     /// Points per warp where updates in place begin: the threads of a GPU's warp.
     pub const WARP: usize = 32;
 
+    /// Drops what has no use for a matrix.
+    fn suit_matrix(&mut self) {
+        if self.name.is_streaming() {
+            self.set_name(MethodName::default());
+        }
+        self.omega = 1.0;
+        (self.wave, self.warp, self.block_size) = (None, None, None);
+        (self.simulate_devices, self.exchange_every, self.link) = (None, None, None);
+        self.exchange = ExchangePath::Auto;
+        self.devices.truncate(1);
+    }
+
     /// Takes another method; what that has no use for is dropped.
     pub fn set_name(&mut self, name: MethodName) {
         self.name = name;
@@ -828,6 +851,20 @@ impl MethodSpec {
 }
 
 impl RunSpec {
+    /// Takes another problem and its stopping rule; what of the method has no use there is dropped.
+    pub fn set_problem(&mut self, problem: ProblemSpec, stop: StopSpec) {
+        (self.problem, self.stop) = (problem, stop);
+        // One tile and overlap for all axes: the problem may have others.
+        self.method.tile.truncate(1);
+        self.method.overlap.truncate(1);
+        if self.problem.kind == ProblemKind::Matrix {
+            self.method.suit_matrix();
+        }
+        if !self.kernels().contains(&self.method.kernel) {
+            self.method.kernel = Kernel::AUTO;
+        }
+    }
+
     /// The kernels that go with the problem, the method and the back end.
     pub fn kernels(&self) -> Vec<Kernel> {
         self.kernels_with(&self.method)
@@ -957,17 +994,26 @@ impl RunSpec {
         if version > VERSION {
             return Err(SpecError::Newer { what: what.to_owned(), version });
         }
-        let spec: Self =
+        let mut spec: Self =
             toml::from_str(text).map_err(|source: toml::de::Error| SpecError::Value {
                 what: what.to_owned(),
                 place: place(&source),
                 source: Box::new(source),
             })?;
+        if let Some(matrix) = &spec.problem.matrix
+            && !names_shape(text)
+        {
+            let is_file = matrix.is_file();
+            spec.problem.shape.clear();
+            // A file may lie beside that of the run.
+            if !is_file {
+                spec.problem.take_shape_of_matrix();
+            }
+        }
         Ok(Self { version: VERSION, ..spec })
     }
 
-    /// Reads a description from a TOML file. A right-hand side that it names by a relative path is
-    /// searched beside it.
+    /// Reads a description from a TOML file. A file that it names by a relative path is searched beside it.
     ///
     /// # Errors
     /// [`SpecError`], naming the file.
@@ -1004,8 +1050,23 @@ impl RunSpec {
                 *named = folder.join(&*named);
             }
         }
+        self.problem.take_shape_of_matrix();
         self
     }
+}
+
+/// Whether a description names the shape of its problem.
+fn names_shape(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Described {
+        problem: Option<DescribedProblem>,
+    }
+    #[derive(Deserialize)]
+    struct DescribedProblem {
+        shape: Option<IgnoredAny>,
+    }
+    let described: Result<Described, _> = toml::from_str(text);
+    described.is_ok_and(|all| all.problem.is_some_and(|problem| problem.shape.is_some()))
 }
 
 /// Names the line of a text in which a span begins, and quotes it.

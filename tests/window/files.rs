@@ -4,9 +4,11 @@ use crate::controls::small;
 use crate::driver::Window;
 use eframe::egui::{Key, Modifiers, Theme, accesskit::Role, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
+use flate2::{Compression, write::GzEncoder};
 use image::{GrayImage, Luma};
 use npyz::WriterBuilder;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use tempfile::tempdir;
@@ -26,6 +28,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_dropped_figure_restores_its_run", a_dropped_figure_restores_its_run),
     ("a_dropped_picture_is_a_right_hand_side", a_dropped_picture_is_a_right_hand_side),
     ("a_dropped_array_is_a_right_hand_side", a_dropped_array_is_a_right_hand_side),
+    ("a_dropped_matrix_is_solved", a_dropped_matrix_is_solved),
     ("an_array_becomes_the_initial_guess", an_array_becomes_the_initial_guess),
     ("a_refused_run_keeps_the_current_one", a_refused_run_keeps_the_current_one),
     ("a_run_that_does_not_fit_keeps_the_current_one", a_run_that_does_not_fit),
@@ -150,6 +153,54 @@ fn a_dropped_array_is_a_right_hand_side() {
     window.until_text("mine.npy");
     let run = window.run_under_way();
     assert_eq!((run.problem.kind, run.problem.shape), (ProblemKind::Picture, vec![24, 20]));
+}
+
+/// As text and compressed, on a run whose method has what a matrix does not take; a damaged one is said to be one.
+fn a_dropped_matrix_is_solved() {
+    let folder = tempdir().unwrap();
+    let mut text = "%%MatrixMarket matrix coordinate real symmetric\n40 40 79\n".to_owned();
+    for row in 1..=40 {
+        text += &format!("{row} {row} 2.5\n");
+        if row > 1 {
+            text += &format!("{row} {} -1\n", row - 1);
+        }
+    }
+    let plain = folder.path().join("chain.mtx");
+    fs::write(&plain, &text).unwrap();
+    let packed = folder.path().join("chain.mtx.gz");
+    let mut gz = GzEncoder::new(fs::File::create(&packed).unwrap(), Compression::fast());
+    gz.write_all(text.as_bytes()).unwrap();
+    gz.finish().unwrap();
+    let mut run = small();
+    (run.method.tile, run.method.overlap) = (vec![8, 16], vec![0, 2]);
+    (run.method.omega, run.method.wave) = (0.9, Some(2));
+    for path in [&plain, &packed] {
+        let mut window = Window::paused(run.clone());
+        window.drop_file(path);
+        window.until_text("Sparse matrix");
+        window.key(Key::Space);
+        window.until_text("✓ converged");
+        let run = window.run_under_way();
+        assert_eq!((run.problem.kind, run.problem.shape), (ProblemKind::Matrix, vec![40]));
+        assert_eq!(run.problem.matrix.unwrap().source, *path);
+        assert_eq!((run.method.tile, run.method.omega), (vec![8], 1.0));
+    }
+    let bytes = fs::read(&packed).unwrap();
+    let damaged = [
+        ("short.mtx", "%%MatrixMarket matrix coordinate real".as_bytes(), "short.mtx, line 1"),
+        ("none.mtx", b"40 40 79\n", "none.mtx"),
+        ("cut.mtx.gz", &bytes[..20], "cut.mtx.gz"),
+    ];
+    for (name, bytes, said) in damaged {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let mut window = Window::paused(small());
+        window.drop_file(&path);
+        window.until_text(said);
+        window.settle_some();
+        assert_eq!(window.messages(), 1, "{name}");
+        assert_eq!(window.run_under_way(), small());
+    }
 }
 
 /// By its name in the dialog, dropped on the dialog, and dropped on a run of its shape.

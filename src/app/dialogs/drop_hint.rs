@@ -6,7 +6,7 @@ use eframe::egui::{self, Align2, Color32, Id, LayerId, Order, Stroke, StrokeKind
 const INSET: f32 = 24.0;
 const WIDTH: f32 = 3.0;
 
-const HINT: &str = "Drop to open: a run (.toml), a figure (.png, .svg, .pdf), a lesson (.md),\nor an array (.npy) or an image (.png, .jpg) as the right-hand side;\nan array of the grid's shape also as the initial guess.";
+const HINT: &str = "Drop to open: a run (.toml), a figure (.png, .svg, .pdf), a lesson (.md),\na sparse matrix (.mtx, .mtx.gz), or an array (.npy) or an image (.png, .jpg) as the right-hand side;\nan array of the grid's shape also as the initial guess.";
 
 pub fn ui(context: &egui::Context) {
     if context.input(|input| input.raw.hovered_files.is_empty()) {

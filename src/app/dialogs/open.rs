@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Width of the dialog, in points.
 const WIDTH: f32 = 520.0;
 
-const ANYTHING: &str = "A run (.toml), or a figure that contains its run (.png, .svg, .pdf), is run again; a lesson (.md) begins. Any other image, or an array (.npy), becomes the right-hand side.";
+const ANYTHING: &str = "A run (.toml), or a figure that contains its run (.png, .svg, .pdf), is run again; a lesson (.md) begins; a sparse matrix (.mtx, .mtx.gz) is solved. Any other image, or an array (.npy), becomes the right-hand side.";
 const INITIAL_GUESS: &str = "An array (.npy) in the shape of the grid, for a matrix also a Matrix Market file (.mtx), becomes the initial guess of this run. Or drop it on the window.";
 
 /// What a file is opened for.

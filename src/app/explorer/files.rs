@@ -500,7 +500,8 @@ fn open(path: &Path) -> Result<Read, String> {
         let read = Lesson::load(path).map_err(|error| error.to_string())?;
         return Ok(Read::Lesson(Box::new(read)));
     }
-    if is_market(path) {
+    // By its name, too, so that a damaged one is called a matrix.
+    if is("mtx") || is("gz") || is_market(path) {
         let matrix = MatrixSpec::new(path);
         let rows = matrix.rows().map_err(|error| error.to_string())?;
         return Ok(Read::Problem(Box::new(ProblemSpec {

@@ -77,22 +77,47 @@ impl Explorer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::FieldKind;
+    use crate::problem::matrix::Ordering;
+    use crate::run::{FieldKind, MatrixSpec, ProblemKind, ProblemSpec};
 
     #[test]
     fn a_link_opens_the_run_and_the_view_that_it_was_made_of() {
         let context = egui::Context::default();
-        let mut first = Explorer::new(&context, None).unwrap();
+        let mut grid = RunSpec::default();
+        (grid.problem.shape, grid.method.overlap) = (vec![40, 30], vec![4]);
+        let matrix = MatrixSpec { ordering: Ordering::Tiles, ..MatrixSpec::new("poisson-16x16") };
+        let problem = ProblemSpec {
+            kind: ProblemKind::Matrix,
+            shape: vec![256],
+            matrix: Some(matrix),
+            ..ProblemSpec::default()
+        };
+        let mut matrix = RunSpec { problem, ..grid.clone() };
+        matrix.method.tile = vec![16];
+        for run in [grid, matrix] {
+            let mut first = Explorer::new(&context, None).unwrap();
+            first.session.begin(run.clone());
+            first.session.view.field = FieldKind::Solution;
+            let mut second = Explorer::new(&context, None).unwrap();
+            let opened = first.opened_again(&context);
+            second.follow_link(&format!("{RUN}{}", link_text(&opened)));
+            assert_eq!(*second.session.spec, run);
+            assert_eq!(second.session.view.field, FieldKind::Solution);
+            assert_eq!(second.opened_again(&context), opened);
+        }
+    }
+
+    /// A link carries no files.
+    #[test]
+    fn a_link_to_a_file_that_is_not_there_opens_nothing() {
+        let context = egui::Context::default();
         let mut run = RunSpec::default();
-        (run.problem.shape, run.method.overlap) = (vec![40, 30], vec![4]);
-        first.session.begin(run.clone());
-        first.session.view.field = FieldKind::Solution;
-        let mut second = Explorer::new(&context, None).unwrap();
-        let opened = first.opened_again(&context);
-        second.follow_link(&format!("{RUN}{}", link_text(&opened)));
-        assert_eq!(*second.session.spec, run);
-        assert_eq!(second.session.view.field, FieldKind::Solution);
-        assert_eq!(second.opened_again(&context), opened);
+        run.problem.kind = ProblemKind::Matrix;
+        run.problem.matrix = Some(MatrixSpec::new("lost.mtx"));
+        let mut explorer = Explorer::new(&context, None).unwrap();
+        let before = RunSpec::clone(&explorer.session.spec);
+        explorer.follow_link(&format!("{RUN}{}", link_text(&Opened { run, view: None })));
+        assert_eq!(*explorer.session.spec, before);
     }
 
     #[test]

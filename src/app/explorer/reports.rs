@@ -140,9 +140,10 @@ impl Explorer {
                     Read::Problem(problem) => {
                         let mut spec = RunSpec::clone(&self.session.spec);
                         let with_guess = with_initial_guess(&spec, &problem, path);
-                        spec.stop = problem.kind.default_stop();
+                        let stop = problem.kind.default_stop();
                         let of_rows = self.session.spec.problem.kind == ProblemKind::Diffusion;
-                        spec.problem = if of_rows { with_conductivity(*problem) } else { *problem };
+                        let problem = if of_rows { with_conductivity(*problem) } else { *problem };
+                        spec.set_problem(problem, stop);
                         self.session.begin(spec);
                         if let Some(with_guess) = with_guess {
                             let remedy = ("Use as initial guess", Command::Change(with_guess));

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 const MAX_FILES: usize = 8;
 
 /// Extensions of files that can be opened.
-const ENDINGS: [&str; 10] =
-    ["toml", "png", "apng", "svg", "pdf", "npy", "jpg", "jpeg", "mtx", "md"];
+const ENDINGS: [&str; 11] =
+    ["toml", "png", "apng", "svg", "pdf", "npy", "jpg", "jpeg", "mtx", "gz", "md"];
 
 /// The files that were opened or saved last, the newest first.
 #[derive(Clone, Debug, Default)]

@@ -108,10 +108,8 @@ impl Session {
     /// The run with the problem of a preset.
     pub fn with(&self, preset: &Preset) -> RunSpec {
         let (problem, stop) = preset.problem();
-        let mut spec = RunSpec { problem, stop, ..(*self.spec).clone() };
-        // One tile and overlap for all axes: the problem may have others.
-        spec.method.tile.truncate(1);
-        spec.method.overlap.truncate(1);
+        let mut spec = RunSpec::clone(&self.spec);
+        spec.set_problem(problem, stop);
         spec
     }
 

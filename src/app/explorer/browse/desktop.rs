@@ -56,6 +56,7 @@ fn show(what: &BrowseFor) -> Option<PathBuf> {
             .set_directory(folder)
             .add_filter("Runs and figures", &["toml", "png", "apng", "svg", "pdf"])
             .add_filter("Images and arrays", &["png", "jpg", "jpeg", "npy", "mtx"])
+            .add_filter("Sparse matrices", &["mtx", "gz"])
             .add_filter("Lessons", &["md"])
             .add_filter("All files", &["*"])
             .pick_file(),
