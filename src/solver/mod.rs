@@ -21,6 +21,7 @@ mod method;
 mod method_name;
 mod norms;
 mod pass;
+mod pass_progress;
 mod pass_times;
 mod place;
 mod pyramid_model;
@@ -51,6 +52,7 @@ pub use method::Method;
 pub use method_name::MethodName;
 pub use norms::{CycleNorms, NormRequest, Norms, ResidualNorms};
 pub use pass::{Pass, Step};
+pub use pass_progress::{PassMoment, PassProgress};
 pub use pass_times::{PassTimes, StepTimes};
 #[cfg(not(target_arch = "wasm32"))]
 pub use place::set_up_in;

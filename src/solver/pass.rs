@@ -6,6 +6,7 @@
 //! The sweeps of a step wait for its copies up, and its copies down for its sweeps. Copies up overwrite planes that
 //! steps before left behind: [`Step::after`] says which must be done.
 
+use super::pass_progress::PassMoment;
 #[cfg(feature = "cuda")]
 use super::streaming::Traffic;
 use super::streaming::{Planes, Scheme, Streaming};
@@ -164,6 +165,50 @@ impl Pass {
         }
     }
 
+    /// The sweeps of this pass that planes have at a moment, as runs of planes from the first to the last: those in fast
+    /// memory by what it has of them, the others by what is written back.
+    pub fn sweeps_at(&self, moment: PassMoment) -> Vec<(Range<usize>, usize)> {
+        let Self { count, n, .. } = *self;
+        if moment.step >= self.steps() {
+            return vec![(1..count + 1, n)];
+        }
+        let PassMoment { step, sweep } = moment;
+        let mut runs = Vec::with_capacity(2 * n + 2);
+        let mut end = 1;
+        let mut add = |to: usize, sweeps: usize| {
+            // A level that has drained ends behind the last plane.
+            let to = to.min(count + 1);
+            if to > end {
+                runs.push((end..to, sweeps));
+                end = to;
+            }
+        };
+        match self.kind {
+            Kind::Slabs { .. } => {
+                let up = self.step(step).up;
+                let made = |m: usize| match m {
+                    0 => up.start.max(1)..up.end.min(count + 1),
+                    m => self.level(step, m),
+                };
+                add(made(0).start, n);
+                for m in 1..=sweep {
+                    add(made(m).start, m - 1);
+                }
+                for m in (0..=sweep).rev() {
+                    add(made(m).end, m);
+                }
+            }
+            Kind::Chunks { .. } => {
+                for m in (1..=n).rev() {
+                    let made = if m <= sweep { Some(step) } else { step.checked_sub(1) };
+                    add(made.map_or(1, |step| self.level(step, m).end), m);
+                }
+            }
+        }
+        add(count + 1, 0);
+        runs
+    }
+
     /// The planes that sweep `m` = 1 … n of a step makes.
     pub fn level(&self, number: usize, m: usize) -> Range<usize> {
         let count = self.count;
@@ -190,6 +235,49 @@ mod tests {
     use crate::grid::{ByteCount, Precision};
     use crate::random::random;
     use crate::solver::{Height, MethodName, Slabs};
+
+    /// Sweep by sweep, against planes whose sweeps are counted.
+    #[test]
+    fn planes_have_the_sweeps_that_were_made() {
+        for (count, n, kind) in [
+            (20, 3, Kind::Slabs { planes: 9, at_once: 1 }),
+            (7, 2, Kind::Slabs { planes: 30, at_once: 1 }),
+            (40, 5, Kind::Slabs { planes: 11, at_once: 1 }),
+            (20, 3, Kind::Chunks { chunk: 4 }),
+            (9, 12, Kind::Chunks { chunk: 5 }),
+            (5, 2, Kind::Chunks { chunk: 1 }),
+        ] {
+            let pass = Pass { count, n, kind };
+            let is_slab = matches!(kind, Kind::Slabs { .. });
+            // What is in slow memory, or the wavefront's window, of all planes.
+            let mut sweeps = vec![0; count + 2];
+            for step in 0..pass.steps() {
+                let mut in_fast = sweeps.clone();
+                let Step { up, down, .. } = pass.step(step);
+                if is_slab {
+                    in_fast[up].fill(0);
+                }
+                for sweep in 0..=n {
+                    if sweep > 0 {
+                        for plane in pass.level(step, sweep) {
+                            assert_eq!(in_fast[plane], sweep - 1);
+                            in_fast[plane] = sweep;
+                        }
+                    }
+                    let runs = pass.sweeps_at(PassMoment { step, sweep });
+                    let found = runs.iter().flat_map(|(run, sweeps)| vec![*sweeps; run.len()]);
+                    assert!(found.eq(in_fast[1..=count].iter().copied()), "{pass:?} {runs:?}");
+                }
+                if is_slab {
+                    sweeps[down].fill(n);
+                } else {
+                    sweeps = in_fast;
+                }
+            }
+            let over = PassMoment { step: pass.steps(), sweep: 0 };
+            assert_eq!(pass.sweeps_at(over), [(1..count + 1, n)]);
+        }
+    }
 
     /// The parts of a step: each lane makes its own in order.
     const UP: usize = 0;

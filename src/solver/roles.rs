@@ -2,7 +2,8 @@
 
 use super::{
     CycleNorms, DeviceInfo, EdgeShare, FieldObservation, FieldRequest, Kernel, Method, NormRequest,
-    Norms, PassTimes, Quantity, Samples, SolverError, Statistics, Streaming, Traffic, Window,
+    Norms, PassProgress, PassTimes, Quantity, Samples, SolverError, Statistics, Streaming, Traffic,
+    Window,
 };
 use crate::grid::{Field, Shape, Tiling};
 use std::any::Any;
@@ -237,6 +238,11 @@ pub trait Describe {
     /// When the parts of the last pass were made, with a method that streams; `None` where they are not timed, and before
     /// the first pass.
     fn pass_times(&self) -> Option<Arc<PassTimes>> {
+        None
+    }
+
+    /// How far the pass under way has come, to be read while it is made; `None` where that is not known.
+    fn pass_progress(&self) -> Option<Arc<PassProgress>> {
         None
     }
 }

@@ -121,7 +121,7 @@ fn apex_and_base_are_dragged() {
         title.split_once(" planes").unwrap().0.rsplit(' ').next().unwrap().parse::<usize>().unwrap()
     };
     // Within the plot, a third of its height is a sweep of three.
-    let shown = drag("Apex", vec2(0.0, 60.0));
+    let shown = drag("Apex", vec2(0.0, 30.0));
     assert!(shown.iter().any(|text| text.contains("2 sweeps high")), "{shown:?}");
     let before = planes(&shown);
     let shown = drag("Base", vec2(-60.0, 0.0));
@@ -143,6 +143,15 @@ fn planes_are_panes() {
     view(&mut window, Role::CheckBox, "Planes");
     window.until_text("Pyramid: ");
     window.until_text("3 sweeps");
+    // While it is paused, a pass is stepped through.
+    for (moment, said) in [
+        (0.0, "Slab 1 of 3, sweep 0 of 3."),
+        (6.0, "Slab 2 of 3, sweep 2 of 3."),
+        (12.0, "The pass is over."),
+    ] {
+        window.set_slider("Moment of a pass", moment);
+        window.until_text(said);
+    }
     view(&mut window, Role::CheckBox, "Cost of the height");
     window.until_text("not shrinking");
     window.until_text("Dots: measured.");

@@ -23,6 +23,7 @@ mod row_map;
 mod slices;
 mod speedup;
 pub mod spy;
+mod sweeps_made;
 mod times;
 mod volume;
 

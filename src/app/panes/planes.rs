@@ -1,6 +1,8 @@
-//! Slabs of a pyramid, or chunks of the wavefront. Their height and their base are dragged.
+//! Slabs of a pyramid, or chunks of the wavefront, and what the one under way has made. Their height and their base are
+//! dragged.
 
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
+use crate::app::panes::sweeps_made;
 use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
@@ -76,6 +78,7 @@ impl PaneType for PlanesPane {
             ui.data_mut(|data| data.insert_temp(id, ends(&planes)));
         }
         ui.add(Label::new(format!("{}.", pass.title())).wrap());
+        sweeps_made::ui(ui, &pass, context);
         let height = ui.available_height();
         let frame = plot::Frame { id: ID.0, height, cursor: None, has_legend: false };
         let painted =

@@ -11,7 +11,7 @@ use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
 use crate::run::{CsvTable, FieldKind, Plan, Snapshot};
-use crate::solver::{Method, Pass, Place, Scheme, Step, Streaming};
+use crate::solver::{Method, Pass, PassMoment, Place, Scheme, Step, Streaming};
 
 /// The most slabs or chunks that are drawn, from the first on: more are too narrow to tell apart.
 const MOST_STEPS: usize = 12;
@@ -185,6 +185,50 @@ impl PassPicture {
             ..PlotAxis::new("sweeps", ScaleKind::Linear)
         };
         Plot { series, bands, ..Plot::new(x, y) }
+    }
+
+    /// Planes of the grid.
+    pub fn planes(&self) -> usize {
+        self.pass.planes()
+    }
+
+    /// The moments of a pass: before and after each sweep of each slab or chunk, and its end.
+    pub fn moments(&self) -> usize {
+        self.pass.steps() * (self.pass.height() + 1)
+    }
+
+    /// A moment by its number, from 0 to [`PassPicture::moments`].
+    pub fn moment(&self, number: usize) -> PassMoment {
+        let each = self.pass.height() + 1;
+        PassMoment { step: number / each, sweep: number % each }
+    }
+
+    /// The number of a moment.
+    pub fn number_of(&self, moment: PassMoment) -> usize {
+        let each = self.pass.height() + 1;
+        (moment.step * each + moment.sweep).min(self.moments())
+    }
+
+    /// The sweeps that planes have at a moment, from the first plane to the last in so many columns.
+    pub fn sweeps_across(&self, moment: PassMoment, columns: usize) -> Vec<usize> {
+        let runs = self.pass.sweeps_at(moment);
+        let planes = self.pass.planes();
+        let sweeps_of = |column: usize| {
+            let plane = 1 + (column * planes + planes / 2) / columns;
+            let run = runs.partition_point(|(run, _)| run.end <= plane);
+            runs.get(run).map_or(0, |(_, sweeps)| *sweeps)
+        };
+        (0..columns).map(sweeps_of).collect()
+    }
+
+    /// A moment in words: `Slab 3 of 57, sweep 5 of 24`.
+    pub fn moment_title(&self, moment: PassMoment) -> String {
+        let (steps, n) = (self.pass.steps(), self.pass.height());
+        if moment.step >= steps {
+            return "The pass is over".to_owned();
+        }
+        let what = if self.is_pyramid() { "Slab" } else { "Chunk" };
+        format!("{what} {} of {steps}, sweep {} of {n}", moment.step + 1, moment.sweep)
     }
 
     /// The middle of the first top: its height is that of the pass.

@@ -506,6 +506,7 @@ impl Job {
             footprint: device.map(|device| device.footprint),
             times: RunTimes::of(run),
             passes: Arc::clone(experiment.passes()),
+            pass_progress: run.solver().pass_progress(),
             slow_f64: self.plan.slow_f64(),
             start_residual: run.start_residual(),
             start_error: self.start_error,

@@ -8,7 +8,7 @@ use crate::run::plan::Plan;
 use crate::run::record::{ProbeSeries, RunTimes, Snapshot, SnapshotRequest};
 use crate::run::runner::Outcome;
 use crate::run::spec::RunSpec;
-use crate::solver::{Acceleration, Footprint, Kernel, Subiterations};
+use crate::solver::{Acceleration, Footprint, Kernel, PassProgress, Subiterations};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -115,6 +115,8 @@ pub struct Report {
     pub times: RunTimes,
     /// The passes that were timed on its system where it is made, with a method that streams.
     pub passes: Arc<PassLog>,
+    /// How far the pass under way has come, with such a method: it goes on while the report is shown.
+    pub pass_progress: Option<Arc<PassProgress>>,
     /// How many times as fast that GPU would be in f32, if the run is in f64 and the GPU is made for f32.
     pub slow_f64: Option<u32>,
     /// ‖r₀‖₂.

@@ -40,7 +40,7 @@ use crate::grid::{Field, Precision, Real, Shape, Tiling};
 use crate::problem::{Operator, Problem, System};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::solver::ArrayFiles;
-use crate::solver::Layout;
+use crate::solver::{Layout, PassProgress};
 use blocks::Blocks;
 use devices::OnDevices;
 use hierarchical::Hierarchical;
@@ -746,6 +746,13 @@ impl<R: Real> Describe for CpuSolver<R> {
     fn traffic(&self) -> Option<Traffic> {
         match &self.method {
             Cycle::Streaming(stream) => stream.traffic(),
+            _ => None,
+        }
+    }
+
+    fn pass_progress(&self) -> Option<Arc<PassProgress>> {
+        match &self.method {
+            Cycle::Streaming(stream) => Some(Arc::clone(stream.progress())),
             _ => None,
         }
     }

@@ -10,6 +10,7 @@ use super::level::Level;
 use super::team::Team;
 use crate::grid::{Real, Shape};
 use crate::problem::System;
+use crate::solver::pass_progress::PassProgress;
 use crate::solver::pass_times::PassTimes;
 use crate::solver::streaming::{Planes, Scheme, Streaming, Traffic};
 use clock::PassClock;
@@ -26,6 +27,7 @@ pub(super) struct Stream<R> {
     /// Of the last pass, if one was made.
     traffic: Option<Traffic>,
     times: Option<Arc<PassTimes>>,
+    progress: Arc<PassProgress>,
 }
 
 impl<R: Real> Stream<R> {
@@ -33,7 +35,14 @@ impl<R: Real> Stream<R> {
         let values = streaming.working_planes(shape) * Planes::of(shape).stored;
         // What is read before it was written shows in the iterate.
         let array = || vec![R::from_f64(f64::NAN); values];
-        Self { streaming, levels: [array(), array()], g: array(), traffic: None, times: None }
+        Self {
+            streaming,
+            levels: [array(), array()],
+            g: array(),
+            traffic: None,
+            times: None,
+            progress: Arc::default(),
+        }
     }
 
     /// Sweeps of a pass.
@@ -51,6 +60,11 @@ impl<R: Real> Stream<R> {
         self.times.clone()
     }
 
+    /// How far the pass under way has come; of several systems, that of the one under way.
+    pub fn progress(&self) -> &Arc<PassProgress> {
+        &self.progress
+    }
+
     /// Makes one pass: n sweeps over the grid, without norms.
     pub fn pass(
         &mut self,
@@ -65,7 +79,7 @@ impl<R: Real> Stream<R> {
         let mut traffic =
             Traffic { needed: shape.points() as u64 * n as u64, ..Traffic::default() };
         let mut clock = PassClock::start();
-        let Self { levels, g, .. } = self;
+        let Self { levels, g, progress, .. } = self;
         for line in 0..axis.lines {
             // From the boundary plane before the first one on.
             let start = if shape.dim() == 1 { shape.row_start(line) } else { 0 };
@@ -77,6 +91,7 @@ impl<R: Real> Stream<R> {
                 axis,
                 traffic: &mut traffic,
                 clock: &mut clock,
+                progress,
                 from: &from[stored.clone()],
                 rhs: &system.g.as_slice()[stored.clone()],
                 to: &mut to[stored],

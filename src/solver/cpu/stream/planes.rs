@@ -10,6 +10,7 @@ use crate::solver::cpu::level::Level;
 use crate::solver::cpu::sweeps::with_sweeps;
 use crate::solver::cpu::team::Team;
 use crate::solver::cpu::update::{Block, Rows};
+use crate::solver::pass_progress::PassProgress;
 use crate::solver::streaming::{Planes, Traffic};
 use std::ops::Range;
 
@@ -29,6 +30,8 @@ pub(super) struct PlaneWork<'a, R> {
     pub traffic: &'a mut Traffic,
     /// Which is read between the parts of steps.
     pub clock: &'a mut PassClock,
+    /// Where each sweep of a step is noted.
+    pub progress: &'a PassProgress,
     /// The iterate, its boundary planes included.
     pub from: &'a [R],
     /// The right-hand side over the diagonal, likewise.

@@ -13,13 +13,14 @@ pub(super) fn pass<R: Real>(
     n: usize,
 ) {
     let count = work.axis.count;
-    let mut start = 1;
+    let (mut start, mut step) = (1, 0);
     while start <= count {
         // The planes that the slab owns, and those that it copies.
         let end = (start + (most - 2 * n)).min(count + 1);
         let copied = start.saturating_sub(n)..(end + n).min(count + 2);
         work.mark();
         work.up(copied.clone(), 0, levels, g);
+        work.progress.set(step, 0);
         work.mark();
         for m in 1..=n {
             let before = if copied.start == 0 { 1 } else { m };
@@ -27,10 +28,13 @@ pub(super) fn pass<R: Real>(
             let [first, second] = &mut *levels;
             let (from, to) = if m % 2 == 1 { (first, second) } else { (second, first) };
             work.update(before..copied.len() - after, from, g, to);
+            work.progress.set(step, m);
         }
         work.mark();
         work.down(start..end, start - copied.start, &levels[n % 2]);
         work.mark();
         start = end;
+        step += 1;
     }
+    work.progress.set(step, 0);
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::grid::{ByteCount, Precision};
 use crate::problem::{Boundary, Problem, Source, Stencil};
 use crate::solver::cpu::{CpuSolver, Level};
+use crate::solver::pass_progress::PassMoment;
 use crate::solver::pass_times::MOST_TIMED;
 use crate::solver::{Describe, Height, Method, MethodName, Pass, PyramidModel};
 use std::sync::Arc;
@@ -164,6 +165,9 @@ fn the_steps_of_a_pass_are_timed() {
             let marks = times.steps.iter().flat_map(|step| [step.up, step.sweeps, step.down]);
             let marks: Vec<_> = marks.flatten().chain([times.seconds]).collect();
             assert!(marks.is_sorted(), "{marks:?}");
+            let progress = solver.pass_progress().unwrap();
+            let over = PassMoment { step: Pass::on_cpu(&streaming, &shape).steps(), sweep: 0 };
+            assert_eq!(progress.moment(), over, "{shape} {streaming:?}");
             let traffic = solver.traffic().unwrap();
             if steps <= MOST_TIMED {
                 let Traffic { up, down, updates, .. } = times.traffic;
@@ -172,5 +176,6 @@ fn the_steps_of_a_pass_are_timed() {
             assert!(times.traffic.updates <= traffic.updates);
         }
     }
-    assert!(solver(shapes()[2], Method::Classic).pass_times().is_none());
+    let classic = solver(shapes()[2], Method::Classic);
+    assert!(classic.pass_times().is_none() && classic.pass_progress().is_none());
 }

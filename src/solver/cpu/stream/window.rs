@@ -18,7 +18,7 @@ pub(super) fn pass<R: Real>(
     n: usize,
 ) {
     let ring = Ring { planes: n + chunk + 1, stored: work.axis.stored };
-    let (count, mut start) = (work.axis.count, 0);
+    let (count, mut start, mut step) = (work.axis.count, 0, 0);
     // Once all planes are there, the window drains.
     while start < count + 1 + n {
         let arriving = start.min(count + 2)..(start + chunk).min(count + 2);
@@ -31,6 +31,7 @@ pub(super) fn pass<R: Real>(
             }
         }
         work.mark();
+        work.progress.set(step, 0);
         // The planes that become level m: one further back each level.
         let at = |m: usize| {
             let first = start.saturating_sub(m).max(1);
@@ -44,6 +45,7 @@ pub(super) fn pass<R: Real>(
                 work.update(positions.clone(), from, g, to);
                 ring.repeat_ends(&positions, to);
             }
+            work.progress.set(step, m);
         }
         work.mark();
         for (planes, position) in ring.runs(at(n)) {
@@ -51,7 +53,9 @@ pub(super) fn pass<R: Real>(
         }
         work.mark();
         start += chunk;
+        step += 1;
     }
+    work.progress.set(step, 0);
 }
 
 /// Positions 1 to `planes` of a working array as a ring; the first and the last plane lie a second time
