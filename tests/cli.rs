@@ -370,6 +370,23 @@ fn experiments_of_the_papers_are_repeated_beside_the_published_figures() {
     let rows: Vec<_> = said.lines().collect();
     assert_eq!(rows.len(), 4, "{said}");
     assert!(rows[1].starts_with("\"article, serial\",heat-plate-2048,one thread,classic,cpu,"));
+    // Cubes that do not fit the budget, in the shape of the paper's table.
+    let (said, _) = paper("--only pyramids --json");
+    let said: Value = serde_json::from_str(&said).unwrap();
+    let cubes = said["cubes"].as_array().unwrap();
+    assert_eq!(cubes.iter().map(|cube| &cube["side"]).collect::<Vec<_>>(), [25, 29, 32]);
+    for cube in cubes {
+        for name in ["cpu", "pyramid", "wavefront"] {
+            assert!(cube[format!("{name}_seconds")].as_f64().unwrap() > 0.0, "{cube}");
+        }
+        let arrays = 3 * 4 * cube["side"].as_u64().unwrap().pow(3);
+        assert!(cube["memory"].as_u64().unwrap() < arrays, "{cube}");
+    }
+    assert_eq!(
+        (&cubes[1]["sweeps"], &cubes[1]["published_cpu_seconds"]),
+        (&11200.into(), &20003.0.into())
+    );
+    assert!(said["notes"][0].as_str().unwrap().contains("1/32 of the published ones"));
     // The reference of the speedups is included.
     let (said, _) = paper("--quick --only table-3 --csv");
     assert_eq!(said.lines().count(), 1 + 1 + 6, "{said}");

@@ -13,6 +13,7 @@ pub mod flagg;
 mod history;
 pub(crate) mod host;
 mod initial_guess;
+pub mod kochurov;
 mod matrix;
 mod modes;
 mod observe;

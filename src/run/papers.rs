@@ -1,6 +1,7 @@
 //! The experiments of the papers, with the published results.
 
 use super::flagg;
+use super::kochurov;
 use super::preset::Preset;
 use super::spec::RunSpec;
 use serde::Serialize;
@@ -22,11 +23,13 @@ pub enum Group {
     HeatPlate,
     /// Flagg, Monk, Zhu & Segee: sparse matrices, whose runs are described in [`crate::run::flagg`]
     Matrices,
+    /// Kochurov, Vorotnikova & Golovashkin: grids larger than fast memory, described in [`crate::run::kochurov`]
+    Pyramids,
 }
 
 impl Group {
     /// All of them, in the order of the publications.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Classic,
         Self::Table1,
         Self::Table2,
@@ -34,6 +37,7 @@ impl Group {
         Self::Table3,
         Self::HeatPlate,
         Self::Matrices,
+        Self::Pyramids,
     ];
 
     /// The name on the command line.
@@ -46,6 +50,7 @@ impl Group {
             Self::Table3 => "table-3",
             Self::HeatPlate => "heat-plate",
             Self::Matrices => "matrices",
+            Self::Pyramids => "pyramids",
         }
     }
 
@@ -60,6 +65,9 @@ impl Group {
             Self::HeatPlate => "The article's heat plate.",
             Self::Matrices => {
                 "Flagg, Monk, Zhu & Segee, tables 2 and 3 and figures 6 to 13: sparse matrices."
+            }
+            Self::Pyramids => {
+                "Kochurov, Vorotnikova & Golovashkin, table 1: cubes larger than fast memory."
             }
         }
     }
@@ -78,6 +86,7 @@ impl Group {
                 "What the article's times cannot be: those of its limit, 15,000 sweeps of 2048² points. Reading and writing each point once a sweep in 0.118 s takes 8.5·10¹² bytes per second, and in 2.43 s one thread would update 2.6·10¹⁰ points per second. The article states neither its machine nor how many iterations it made. What its race and an order of the tiles change, in a fixed order, in cycles of Poisson's problem on 256² points with T 32 and k 32: at o = 0 2,578 without, 2,405 with --wave 16, 2,327 with --warp 32; at o = 4 1,355, 1,400 and 1,078.",
             ),
             Self::Matrices => Some(flagg::EXPLAINED),
+            Self::Pyramids => Some(kochurov::EXPLAINED),
             Self::Classic => None,
         }
     }
@@ -92,6 +101,7 @@ impl Group {
                 "Tables I to III: kernel shared corresponds to the paper's, one block of threads per tile; kernel register is newer. A tile that would extend beyond the grid is moved back."
             }
             Self::Matrices => flagg::DIFFERS,
+            Self::Pyramids => kochurov::DIFFERS,
             Self::HeatPlate => {
                 "Heat plate: this program starts as the article does, from 100 on |i − N/2| ≤ N/10 of N = 2048 points per side, which include the boundary, and stops as it does, at a largest update of 1e-4 or after 15,000 sweeps; it performs all of these, so its times can be compared with each other but not with the published ones. The article's tiled kernel writes a point while neighbours may still read it; this program's sweeps read the previous iterate, unless --warp 32 makes that race in a fixed order. The article copies the largest update to the host in each iteration; this program copies about a hundred at once."
             }
@@ -339,7 +349,11 @@ impl PublishedExperiment {
                 let rounds = blocks(overlap).pow(2).div_ceil(TITAN_V_BLOCKS) as f64;
                 Some(1e-6 * f64::max(10.5, 5.1 + 0.57 * k as f64) * rounds)
             }
-            Group::Classic | Group::Table1 | Group::HeatPlate | Group::Matrices => None,
+            Group::Classic
+            | Group::Table1
+            | Group::HeatPlate
+            | Group::Matrices
+            | Group::Pyramids => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! `tilescope bench paper`: repeats the experiments of the papers.
 
 mod matrices;
+mod pyramids;
 mod record;
 
 use super::super::progress::Progress;
@@ -27,6 +28,8 @@ Examples:
       two tables of Islam & Wang
   tilescope bench paper --only matrices
       the paper on sparse matrices: set-up, processing and shutdown over threads, and on a GPU
+  tilescope bench paper --only pyramids --shrink 1
+      the paper on grids larger than fast memory; without --shrink a quarter of each side on a CPU
 
 Times are medians after a warm-up, by the solver's own clock (on a GPU by its events). As published,
 times of Islam & Wang include the transfers to and from the GPU but no norms; times of the article
@@ -44,16 +47,15 @@ pub(super) struct Paper {
     #[arg(long, help_heading = "Measurement")]
     backend: Option<Backend>,
     /// Divide each side and the batch by this, for a trial: figures are no longer comparable
+    /// [default: 1, and 4 for cubes larger than fast memory on a CPU]
     #[arg(
         long,
         value_name = "N",
-        default_value = "1",
-        hide_default_value = true,
         help_heading = "Measurement",
         value_parser = values::count::<1, 64>,
         allow_negative_numbers = true
     )]
-    shrink: u32,
+    shrink: Option<u32>,
     /// Time a few cycles only, and multiply by the known number of cycles of the whole run
     #[arg(long, help_heading = "Measurement")]
     quick: bool,
@@ -141,17 +143,28 @@ impl Paper {
         }
         // A trial of smaller grids leaves matrices out: their sizes are those of the paper.
         let has_matrices =
-            self.only.is_empty() && self.shrink == 1 || self.only.contains(&Group::Matrices);
+            self.only.is_empty() && self.shrink() == 1 || self.only.contains(&Group::Matrices);
         let matrices = match has_matrices {
             true => matrices::measure(backend, self.repeats, self.quick, &mut progress)?,
             false => Vec::new(),
         };
+        let has_pyramids = self.only.is_empty() || self.only.contains(&Group::Pyramids);
+        let cubes = match has_pyramids {
+            true => pyramids::measure(backend, self.shrink, self.repeats, &mut progress)?,
+            false => Vec::new(),
+        };
         drop(progress);
         let machine = Machine::here(opened);
-        let record = Record::new(machine, self.quick, self.shrink, self.repeats, rows)
-            .with_matrices(matrices);
+        let record = Record::new(machine, self.quick, self.shrink(), self.repeats, rows)
+            .with_matrices(matrices)
+            .with_cubes(cubes);
         self.output.publish(&record)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// By what sides and the batch are divided.
+    fn shrink(&self) -> u32 {
+        self.shrink.unwrap_or(1)
     }
 
     /// Whether an experiment is selected, or is the reference of a selected one.
@@ -169,7 +182,7 @@ impl Paper {
     /// end has no such choice.
     fn specs(&self, experiment: &PublishedExperiment, backend: Backend) -> Vec<RunSpec> {
         let mut run = experiment.run();
-        let shrink = self.shrink as usize;
+        let shrink = self.shrink() as usize;
         for points in run.problem.shape.iter_mut().chain([&mut run.problem.batch]) {
             *points = points.div_ceil(shrink);
         }
@@ -214,7 +227,7 @@ impl Paper {
         counted: &mut Vec<(&'static str, Method, u64)>,
         progress: &mut Progress,
     ) -> anyhow::Result<u64> {
-        if self.quick && self.shrink == 1 {
+        if self.quick && self.shrink() == 1 {
             return Ok(experiment.cycles);
         }
         let same = counted

@@ -279,7 +279,7 @@ fn published(spec: &SweepSpec, best: bool) -> impl Iterator<Item = Published> {
         let is_meant = match experiment.group {
             Group::Table2 | Group::Table3 => best,
             Group::Table1 | Group::Table3Long => !best,
-            Group::Classic | Group::HeatPlate | Group::Matrices => false,
+            Group::Classic | Group::HeatPlate | Group::Matrices | Group::Pyramids => false,
         };
         let is_it =
             is_meant && is_of_paper(spec, experiment) && spec.tile.contains(&PerAxis::all(tile));

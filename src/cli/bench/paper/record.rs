@@ -6,6 +6,7 @@ use super::super::output::Formats;
 use super::super::table::{Table, csv, known, percent};
 use super::Row;
 use super::matrices::{MatrixRow, table};
+use super::pyramids::{self, CubeRow};
 use crate::picture::{digits, grouped};
 use crate::run::flagg;
 use crate::run::papers::{Group, PublishedExperiment};
@@ -24,6 +25,8 @@ pub(super) struct Record {
     rows: Vec<Row>,
     /// The runs of the paper on sparse matrices.
     matrices: Vec<MatrixRow>,
+    /// The cubes of the paper on grids larger than fast memory.
+    cubes: Vec<CubeRow>,
 }
 
 /// A row of the CSV and JSON formats. What was published alone has no measured values.
@@ -52,12 +55,17 @@ struct Line {
 
 impl Record {
     pub fn new(machine: Machine, quick: bool, shrink: u32, repeats: u32, rows: Vec<Row>) -> Self {
-        Self { machine, quick, shrink, repeats, rows, matrices: Vec::new() }
+        Self { machine, quick, shrink, repeats, rows, matrices: Vec::new(), cubes: Vec::new() }
     }
 
     /// The same with the runs of the paper on sparse matrices.
     pub fn with_matrices(self, matrices: Vec<MatrixRow>) -> Self {
         Self { matrices, ..self }
+    }
+
+    /// The same with cubes larger than fast memory.
+    pub fn with_cubes(self, cubes: Vec<CubeRow>) -> Self {
+        Self { cubes, ..self }
     }
 
     fn lines(&self) -> impl Iterator<Item = Line> {
@@ -144,13 +152,15 @@ impl Record {
     /// The tables that have rows.
     fn tables(&self) -> impl Iterator<Item = Table> {
         let grids = (!self.rows.is_empty()).then(|| self.table());
-        grids.into_iter().chain((!self.matrices.is_empty()).then(|| table(&self.matrices)))
+        let matrices = (!self.matrices.is_empty()).then(|| table(&self.matrices));
+        let cubes = (!self.cubes.is_empty()).then(|| pyramids::table(&self.cubes));
+        [grids, matrices, cubes].into_iter().flatten()
     }
 
     /// What a reader must know to compare the figures.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.shrink > 1 {
+        if self.shrink > 1 && !self.rows.is_empty() {
             notes.push(format!(
                 "Each side is 1/{} of the published one: the figures are not comparable.",
                 self.shrink
@@ -165,6 +175,12 @@ impl Record {
                 self.repeats
             ));
             notes.extend([Group::Matrices.differs(), flagg::EXPLAINED].map(str::to_owned));
+        }
+        if !self.cubes.is_empty() {
+            notes.extend(pyramids::smaller(&self.cubes));
+            let group = Group::Pyramids;
+            let said = [Some(group.differs()), group.explained()];
+            notes.extend(said.into_iter().flatten().map(str::to_owned));
         }
         if self.rows.is_empty() {
             return notes;
@@ -213,8 +229,12 @@ impl Formats for Record {
     }
 
     fn csv(&self) -> anyhow::Result<String> {
-        // One kind of rows: those of grids, unless there are those of matrices alone.
-        if self.rows.is_empty() { csv(self.matrices.iter()) } else { csv(self.lines()) }
+        // One kind of rows: those of grids, or else of matrices, or else of cubes.
+        match (self.rows.is_empty(), self.matrices.is_empty()) {
+            (false, _) => csv(self.lines()),
+            (true, false) => csv(self.matrices.iter()),
+            (true, true) => csv(self.cubes.iter()),
+        }
     }
 
     fn json(&self) -> anyhow::Result<String> {
