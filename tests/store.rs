@@ -102,6 +102,33 @@ fn a_killed_run_goes_on_to_the_same_bits() {
     }
 }
 
+/// The curve of a run that was left begins where the run did; with a store of an older program it is said that it does not.
+#[test]
+fn the_curve_of_a_run_that_goes_on_is_whole() {
+    let folder = folder();
+    let run = "--shape 60x70 --method pyramid --height 3 --memory 50kB --tol none --backend cpu";
+    // Seconds differ.
+    let curve = |name: &str| {
+        let text = String::from_utf8(bytes(&folder, name)).unwrap();
+        let rows = text.lines().map(|row| {
+            let cells: Vec<_> = row.split(',').collect();
+            [&cells[..2], &cells[3..]].concat().join(",")
+        });
+        rows.collect::<Vec<_>>()
+    };
+    let made = |options: &str| json(&folder, &format!("{run} {options}")).1;
+    made("--max-cycles 12 --store whole --save-curve whole.csv");
+    for (cycles, name) in [(5, "first.csv"), (7, "second.csv"), (12, "parts.csv")] {
+        made(&format!("--max-cycles {cycles} --store parts --save-curve {name}"));
+    }
+    assert_eq!(curve("parts.csv"), curve("whole.csv"));
+    assert_eq!(curve("parts.csv").len(), 14, "the header and cycles 0 to 12");
+    fs::remove_file(folder.path().join("parts/norms.csv")).unwrap();
+    let said = made("--max-cycles 13 --store parts --save-curve later.csv");
+    assert!(said.contains("the curve begins after them"), "{said}");
+    assert_eq!(curve("later.csv").len(), 4, "cycles 0, 12 and 13");
+}
+
 /// With a tolerance it stops at the same cycle, in 1D, 2D and 3D.
 #[test]
 fn a_run_in_a_store_stops_where_it_does_in_memory() {

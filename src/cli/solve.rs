@@ -129,7 +129,7 @@ impl Solve {
         }
         need.check(plan.precision)?;
         let begin = Instant::now();
-        let mut run = set_up(&plan, interrupt)?;
+        let mut run = set_up(&plan, interrupt, self.save_curve.is_some())?;
         setup_seconds += begin.elapsed().as_secs_f64();
         run.find_all_norms(self.save_curve.is_some());
         match self.save_on_interrupt {
@@ -262,7 +262,7 @@ fn how_far(run: &Run) -> String {
 }
 
 /// Sets up a run: in its store if it has one, where it goes on after the passes that were made.
-fn set_up(plan: &Arc<Plan>, interrupt: Interrupt) -> anyhow::Result<Run> {
+fn set_up(plan: &Arc<Plan>, interrupt: Interrupt, has_curve: bool) -> anyhow::Result<Run> {
     let Some(path) = &plan.spec.store else { return Ok(Run::new(plan)?) };
     let goes_on = format!(
         "interrupted before the next pass; the same command goes on from {}",
@@ -272,6 +272,11 @@ fn set_up(plan: &Arc<Plan>, interrupt: Interrupt) -> anyhow::Result<Run> {
     let store = Store::open(path, plan)?;
     if let Some(passes) = store.passes() {
         print_note(&format!("continues from {} after {}", path.display(), passes_made(passes)));
+        if has_curve && !store.knows_norms() {
+            let why =
+                "the store has no norms of the passes that were made; the curve begins after them";
+            print_note(why);
+        }
     }
     Ok(Run::in_store(plan, store)?)
 }

@@ -25,7 +25,7 @@ impl Run {
     ///
     /// # Errors
     /// [`StoredRunError`] if the arrays cannot be opened, or the solver not be set up.
-    pub fn in_store(plan: &Arc<Plan>, store: Store) -> Result<Self, StoredRunError> {
+    pub fn in_store(plan: &Arc<Plan>, mut store: Store) -> Result<Self, StoredRunError> {
         let method = plan.method.clone();
         let files = store.arrays()?;
         let solver =
@@ -45,6 +45,9 @@ impl Run {
         (run.cycle, run.given, run.seconds) = (passes, passes, seconds);
         (run.growth, run.proposals, run.circling) = (growth, proposals, circling);
         let residual = progress.residual;
+        for record in store.take_norms().into_iter().filter(|record| record.cycle < passes) {
+            run.history.push(record);
+        }
         if passes > 0 {
             let known = Some(residual);
             run.history.push(Record {

@@ -45,7 +45,10 @@ impl Run {
             proposals: self.proposals,
             circling: self.circling,
         };
-        stored.store.keep(progress).map_err(|error| SolverError::Checkpoint(error.to_string()))
+        stored
+            .store
+            .keep(progress, &record)
+            .map_err(|error| SolverError::Checkpoint(error.to_string()))
     }
 
     /// Takes the residual of the present iterate of a run in a store.

@@ -1,6 +1,7 @@
 //! The folder on a disk.
 
 use super::Progress;
+use super::norms::{self, NORMS};
 use crate::files::{
     self, FileError, Locked, LockedError, allocate, free_space, read_text, sync_folder,
     write_atomically,
@@ -8,6 +9,7 @@ use crate::files::{
 use crate::grid::memory::human;
 use crate::number::fnv;
 use crate::problem::{Problem, Source};
+use crate::run::history::Record;
 use crate::run::initial_guess::InitialGuess;
 use crate::run::plan::Plan;
 use crate::run::spec::{MethodSpec, RunSpec, StopSpec};
@@ -40,6 +42,8 @@ const ARRAYS: [&str; SOLVER_ARRAYS] = ["iterate-even", "iterate-odd", "right-han
 pub struct Store {
     locked: Arc<Locked>,
     checkpoint: Checkpoint,
+    /// The norms of the passes that were made; `None` where some are not known.
+    norms: Option<Vec<Record>>,
 }
 
 /// What the file of the checkpoint has.
@@ -136,7 +140,7 @@ impl Store {
         let input = input(&plan.problem);
         let new = Checkpoint { version: VERSION, input, progress: None, run };
         let file = path.join(CHECKPOINT);
-        let mut store = Self { locked, checkpoint: new };
+        let mut store = Self { locked, checkpoint: new, norms: None };
         if files::exists(&file) {
             store.take_over(&file, plan)?;
         } else if let Some(name) = ARRAYS.iter().find(|name| files::exists(&path.join(name))) {
@@ -145,6 +149,7 @@ impl Store {
         if store.checkpoint.progress.is_none() {
             store.make(plan)?;
         }
+        store.norms = norms::take_over(path, store.passes().unwrap_or(0))?;
         Ok(store)
     }
 
@@ -168,6 +173,16 @@ impl Store {
         self.progress().map(|progress| progress.passes)
     }
 
+    /// Whether the norms of all passes that were made are known. Stores of older programs have none.
+    pub fn knows_norms(&self) -> bool {
+        self.norms.is_some()
+    }
+
+    /// The norms of the passes that were made, where all are known.
+    pub(in crate::run::runner) fn take_norms(&mut self) -> Vec<Record> {
+        self.norms.take().unwrap_or_default()
+    }
+
     /// The arrays, for a solver that begins at the iterate.
     ///
     /// # Errors
@@ -184,11 +199,19 @@ impl Store {
         })
     }
 
-    /// Writes how far the run has come, whole or not at all. The iterate must be on the disk.
+    /// Writes how far the run has come, whole or not at all, and the norms of its last pass. The iterate must be on the
+    /// disk.
     ///
     /// # Errors
     /// [`FileError::Write`] if it cannot be written; the one before is still there.
-    pub(in crate::run::runner) fn keep(&mut self, progress: Progress) -> Result<(), FileError> {
+    pub(in crate::run::runner) fn keep(
+        &mut self,
+        progress: Progress,
+        record: &Record,
+    ) -> Result<(), FileError> {
+        if progress.passes > 0 {
+            norms::append(self.path(), record)?;
+        }
         self.checkpoint.progress = Some(progress);
         self.write()
     }
@@ -244,7 +267,7 @@ impl Store {
         });
         if made.is_err() {
             // It gives back what it took of a full disk.
-            for name in ARRAYS.iter().chain([&CHECKPOINT]) {
+            for name in ARRAYS.iter().chain([&CHECKPOINT, &NORMS]) {
                 _ = fs::remove_file(path.join(name));
             }
         }

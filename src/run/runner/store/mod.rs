@@ -3,6 +3,8 @@
 
 #[cfg(not(target_arch = "wasm32"))]
 mod disk;
+#[cfg(not(target_arch = "wasm32"))]
+mod norms;
 #[cfg(target_arch = "wasm32")]
 mod page;
 
