@@ -332,7 +332,7 @@ fn save_plot(
         cell.map_or_else(|| sweep.spec().run.clone(), |cell| sweep.spec().run_of(&cell.setting));
     let rows = sweep.outline().rows_by_cell(rows);
     let data = SweepData { outline: sweep.outline(), rows: &rows, predictions: &[], classic };
-    let (value, layer) = (MapValue::natural(sweep.spec()), Layer::default());
+    let (value, layer) = (MapValue::natural(sweep.spec()), Layer::natural(sweep.spec()));
     let svg = sweep_svg(data, SweepView { figure, value, layer }, &FigureSpec::default());
     save_figure(path, &Drawing::Figure(svg), &run, None)?;
     print_without_run(path, std::iter::once(&run));

@@ -68,7 +68,7 @@ pub use sweep::charts::{Chart, charts, is_of_paper};
 pub use sweep::data::SweepData;
 pub use sweep::figure::{SweepView, sweep_svg};
 pub use sweep::kind::SweepFigure;
-pub use sweep::map::{Layer, MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, ink_on};
+pub use sweep::map::{Layer, MAP_COLOURS, MapCell, MapRows, MapValue, Segment, SweepMap, ink_on};
 pub use view::camera::{Camera, ZOOMS};
 pub use view::command::figure_command;
 pub use view::error::ViewError;

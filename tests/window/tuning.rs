@@ -239,6 +239,14 @@ fn every_tile_has_a_map() {
     }
     window.button("Map of tile 8");
     assert!(window.says("Best: k = 8, overlap 4, tile 8"), "{:#?}", window.texts());
+    // By tiles, each k has a small map.
+    window.choose("Rows", "tile");
+    assert!(window.says("Best: k = 8, overlap 4, tile 16"), "{:#?}", window.texts());
+    window.button("Map of k = 2");
+    assert!(window.says("Best: k = 2"), "{:#?}", window.texts());
+    window.choose("Rows", "k");
+    window.button("Map of tile 8");
+    assert!(window.says("Best: k = 8, overlap 4, tile 8"), "{:#?}", window.texts());
 }
 
 /// The run, its past and whatever else makes cycles rest as long as something is timed.

@@ -1,8 +1,8 @@
-//! A small map per tile size and kernel, all with the same colour scale. A click makes one the large map.
+//! A small map per tile size, or k, and kernel, all with the same colour scale. A click makes one the large map.
 
 use crate::app::tuning::map::{Cells, fill};
 use crate::app::tuning::results::MapResults;
-use crate::picture::{Layer, MapValue, Range, Scale, SweepMap};
+use crate::picture::{Layer, MapRows, MapValue, Range, Scale, SweepMap};
 use eframe::egui::{self, Align2, Rect, ScrollArea, Sense, Stroke, StrokeKind, TextStyle, Ui};
 
 /// Size of a small map, and height of its name, in points.
@@ -16,7 +16,7 @@ pub(super) fn ui(
     value: MapValue,
     layer: &mut Layer,
 ) -> Option<Scale> {
-    let layers = layers(results);
+    let layers = layers(results, layer.rows);
     if layers.len() == 1 {
         return None;
     }
@@ -46,29 +46,37 @@ pub(super) fn ui(
     Some(scale)
 }
 
-/// All maps: the best of all, and each tile size with each kernel where there are several.
-fn layers(results: &MapResults) -> Vec<Layer> {
+/// All maps with these rows: the best of all, and each tile size, or k, with each kernel where there are several.
+fn layers(results: &MapResults, rows: MapRows) -> Vec<Layer> {
     let spec = &results.outline.spec;
-    let mut layers = vec![Layer::default()];
-    if spec.tile.len() * spec.kernel.len() > 1 {
-        for &tile in &spec.tile {
-            for &kernel in &spec.kernel {
-                layers.push(Layer {
-                    tile: (spec.tile.len() > 1).then_some(tile),
-                    kernel: (spec.kernel.len() > 1).then_some(kernel),
-                });
-            }
+    let best = Layer { rows, ..Layer::default() };
+    let held: Vec<_> = match rows {
+        MapRows::K => spec.tile.iter().map(|tile| Layer { tile: Some(*tile), ..best }).collect(),
+        MapRows::Tile => spec.k.iter().map(|k| Layer { k: Some(*k), ..best }).collect(),
+    };
+    let held = if held.len() > 1 { held } else { vec![best] };
+    let mut layers = vec![best];
+    if held.len() * spec.kernel.len() > 1 {
+        for layer in held {
+            let kernels = spec.kernel.iter().filter(|_| spec.kernel.len() > 1);
+            let kernels: Vec<_> = kernels.copied().map(Some).collect();
+            let kernels = if kernels.is_empty() { vec![None] } else { kernels };
+            layers.extend(kernels.into_iter().map(|kernel| Layer { kernel, ..layer }));
         }
     }
     layers
 }
 
 fn name(layer: &Layer) -> String {
-    match (layer.tile, layer.kernel) {
+    let tile = layer.tile.map(|tile| format!("tile {tile}"));
+    let held = tile.or_else(|| layer.k.map(|k| format!("k = {}", k.label())));
+    match (held, layer.kernel) {
         (None, None) => "best of all".to_owned(),
-        (Some(tile), None) => format!("tile {tile}"),
+        (Some(held), None) => held,
         (None, Some(kernel)) => kernel.label().to_owned(),
-        (Some(tile), Some(kernel)) => format!("{tile}, {}", kernel.label()),
+        (Some(held), Some(kernel)) => {
+            format!("{}, {}", held.trim_start_matches("tile "), kernel.label())
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The map: overlap from left to right, k from top to bottom, and the colour bar.
+//! The map: overlap from left to right, k or tiles from top to bottom, and the colour bar.
 
 use crate::app::state::command::{Command, OpenSetting, TuningOrder};
 use crate::app::tuning::results::MapResults;
@@ -12,7 +12,7 @@ use eframe::egui::{
 };
 use std::sync::Arc;
 
-/// Space for the labels of k and of the overlaps, for the colour bar, and for the legend below, which takes
+/// Space for the labels of the rows and of the overlaps, for the colour bar, and for the legend below, which takes
 /// more lines where the map is narrow. In points.
 const LEFT: f32 = 40.0;
 const BELOW: f32 = 40.0;
@@ -102,7 +102,7 @@ pub(super) struct Cells {
 
 impl Cells {
     pub fn new(area: Rect, map: &SweepMap<'_>) -> Self {
-        Self { area, wide: map.overlaps.len(), high: map.ks.len() }
+        Self { area, wide: map.overlaps.len(), high: map.cells.len() }
     }
 
     /// A corner of cells, in whole points.
@@ -227,9 +227,10 @@ fn axes(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
         let most = (room / each).floor().max(1.0) as usize;
         count.div_ceil(most).max(1)
     };
+    let rows = map.row_labels();
     for down in (0..cells.high).step_by(every(cells.high, cells.area.height(), 14.0)) {
         let at = egui::pos2(cells.area.left() - 6.0, cells.rect([0, down]).center().y);
-        painter.text(at, Align2::RIGHT_CENTER, map.ks[down].label(), font.clone(), colour);
+        painter.text(at, Align2::RIGHT_CENTER, &rows[down], font.clone(), colour);
     }
     let longest = map.overlaps.iter().map(|sides| sides.to_string().len()).max().unwrap_or(1);
     let each = 7.0 * longest as f32 + 8.0;
@@ -241,7 +242,7 @@ fn axes(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
     let below = egui::pos2(cells.area.center().x, cells.area.bottom() + 18.0);
     painter.text(below, Align2::CENTER_TOP, "overlap", body.clone(), colour);
     let beside = egui::pos2(cells.area.left() - 6.0, cells.area.top() - 4.0);
-    painter.text(beside, Align2::RIGHT_BOTTOM, "k", body, colour);
+    painter.text(beside, Align2::RIGHT_BOTTOM, map.rows.label(), body, colour);
 }
 
 fn bar(ui: &Ui, area: Rect, map: &SweepMap<'_>, value: MapValue) {

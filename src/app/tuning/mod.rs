@@ -13,7 +13,7 @@ use crate::app::state::command::{Command, TuningOrder};
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{explained, named};
 use crate::app::widgets::theme;
-use crate::picture::{Layer, MapValue, SweepFigure, SweepMap, counted};
+use crate::picture::{Layer, MapRows, MapValue, SweepFigure, SweepMap, counted};
 use crate::run::{Pyramid, SLOW, SweepEnd, Tuner, TunerEvent};
 use charts::Beside;
 use eframe::egui::{self, ComboBox, Label, RichText, Ui};
@@ -125,7 +125,7 @@ impl Tuning {
                 TunerEvent::Begun(outline) => {
                     self.is_requested = false;
                     self.value = MapValue::natural(&outline.spec);
-                    self.layer = Layer::default();
+                    self.layer = Layer::natural(&outline.spec);
                     self.results = Some(MapResults::new(outline, self.with_slow));
                 }
                 event => {
@@ -261,6 +261,9 @@ impl Tuning {
         };
         left.horizontal(|ui| {
             value_menu(ui, value);
+            if results.outline.spec.tile.len() > 1 {
+                rows_menu(ui, layer);
+            }
             let button = ui.button("Save map …");
             let about =
                 "Save the map, its charts or its table, or copy the command line that measures it.";
@@ -294,7 +297,7 @@ fn empty(ui: &mut Ui) {
     ui.add_space(theme::GAP);
     ui.label(RichText::new("The tuning map").heading());
     ui.label(
-        "Each cell is a setting: overlap from left to right, k from top to bottom. Choose the lists on \
+        "Each cell is a setting: overlap from left to right, k or the tile from top to bottom. Choose the lists on \
          the left and press Start. All cells show their prediction first, hatched; measurements replace \
          it, the lowest predicted cost first. Click a cell to open its run in the explorer.",
     );
@@ -309,6 +312,21 @@ fn value_menu(ui: &mut Ui, value: &mut MapValue) {
         }
     });
     named(response.response, "Value").on_hover_text(value.about());
+}
+
+/// The menu of what the rows are.
+fn rows_menu(ui: &mut Ui, layer: &mut Layer) {
+    let mut rows = layer.rows;
+    let combo = ComboBox::from_id_salt("rows").width(60.0).selected_text(rows.label());
+    let response = combo.show_ui(ui, |ui| {
+        for other in MapRows::ALL {
+            explained(ui.selectable_value(&mut rows, other, other.label()), other.about());
+        }
+    });
+    named(response.response, "Rows").on_hover_text(rows.about());
+    if rows != layer.rows {
+        *layer = Layer { rows, kernel: layer.kernel, ..Layer::default() };
+    }
 }
 
 /// A time span in a suitable unit.

@@ -41,7 +41,7 @@ pub(super) fn predicted(
     prediction: CostPrediction,
 ) -> String {
     let mut text =
-        format!("Predicted best: k = {}, overlap {}", map.ks[row].label(), map.overlaps[column]);
+        format!("Predicted best: {}, overlap {}", map.row_name(row), map.overlaps[column]);
     let cycles = prediction.cycles.map(|cycles| cycles.cycles).filter(|cycles| cycles.is_finite());
     if let (Some(cycles), Some(seconds)) = (cycles, prediction.seconds_per_cycle) {
         text.push_str(&format!(": {}", time(cycles * seconds)));
@@ -62,15 +62,16 @@ pub(super) fn ui(
     index: Option<usize>,
 ) {
     let cell = &map.cells[row][column];
-    let head = format!("k = {}, overlap {}", map.ks[row].label(), map.overlaps[column]);
+    let overlap = map.overlaps[column];
     if let Some(why) = cell.cannot_run {
-        ui.label(RichText::new(head).strong());
+        ui.label(RichText::new(format!("{}, overlap {overlap}", map.row_name(row))).strong());
         ui.label(format!("It cannot run: {why}."));
         return;
     }
     let Some(index) = index else { return };
     let setting = &results.outline.cells[index].setting;
-    ui.label(RichText::new(format!("{head}, tile {}", setting.tile)).strong());
+    let head = format!("k = {}, overlap {overlap}, tile {}", setting.k.label(), setting.tile);
+    ui.label(RichText::new(head).strong());
     if setting.k == Subiterations::Infinite {
         ui.label(DIRECT_LIMIT);
     }

@@ -80,7 +80,7 @@ fn titled(value: MapValue) -> String {
 
 /// A value against k, at the smallest overlap and at the best of each k.
 fn against_k(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Theme) -> Chart {
-    let map = SweepMap::new(data, layer, value);
+    let map = SweepMap::new(data, layer.by_k(), value);
     let best = best_of_k(&map);
     let curve = |index: usize, name: &str, cell_of: &dyn Fn(usize) -> Option<usize>| {
         let (mut points, mut errors) = (Vec::new(), Vec::new());
@@ -120,7 +120,7 @@ fn against_k(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Theme) -
 
 /// A value against overlap: measured as lines with points, predicted dashed.
 fn against_overlap(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Theme) -> Chart {
-    let map = SweepMap::new(data, layer, value);
+    let map = SweepMap::new(data, layer.by_k(), value);
     let mut series = Vec::new();
     for (down, k) in map.ks.iter().enumerate() {
         let at = |across: usize| map.overlaps[across].largest() as f64;
@@ -180,7 +180,7 @@ type Ratio = (f64, f64, f64);
 /// Speedup over Jacobi's iteration: without overlap, and with the best overlap (Tables I to III).
 fn speedup(data: SweepData<'_>, layer: Layer, theme: Theme) -> Chart {
     let value = MapValue::natural(&data.outline.spec);
-    let map = SweepMap::new(data, layer, value);
+    let map = SweepMap::new(data, layer.by_k(), value);
     let is_whole = value == MapValue::Time;
     let (title, about) = if is_whole {
         (
@@ -225,7 +225,7 @@ fn speedup(data: SweepData<'_>, layer: Layer, theme: Theme) -> Chart {
 
 /// The best overlap of each k (Tables II and III).
 fn best_overlap(data: SweepData<'_>, layer: Layer, theme: Theme) -> Chart {
-    let map = SweepMap::new(data, layer, MapValue::natural(&data.outline.spec));
+    let map = SweepMap::new(data, layer.by_k(), MapValue::natural(&data.outline.spec));
     let mut best = Vec::new();
     let mut errors = Vec::new();
     for (down, row) in best_of_k(&map).into_iter().enumerate() {

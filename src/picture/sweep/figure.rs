@@ -1,11 +1,11 @@
-//! Figures of a sweep: the map of k × overlap, and the papers' charts.
+//! Figures of a sweep: the map of k × overlap or of tile × overlap, and the papers' charts.
 
 use crate::number::{number, rounded};
 use crate::picture::draw::layout::{Head, Layout, Page};
 use crate::picture::sweep::charts::charts;
 use crate::picture::sweep::data::SweepData;
 use crate::picture::sweep::kind::SweepFigure;
-use crate::picture::sweep::map::{Layer, MapValue, SweepMap};
+use crate::picture::sweep::map::{Layer, MapRows, MapValue, SweepMap};
 use crate::picture::sweep::map_figure::MapFigure;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::run::SweepRow;
@@ -17,11 +17,11 @@ pub struct SweepView {
     pub figure: SweepFigure,
     /// The value that the map colours.
     pub value: MapValue,
-    /// The tile and the kernel that are shown.
+    /// The rows of the map, and the k or the tile and the kernel that are shown.
     pub layer: Layer,
 }
 
-/// A figure of a sweep as SVG. On the map, overlap is across and k down, colours say what the best
+/// A figure of a sweep as SVG. On the map, overlap is across and k, or the tile, down, colours say what the best
 /// setting has least of ([`SweepRow::cost`]). Where there are several tiles or kernels, a cell shows the
 /// best of them. The best cell of all is outlined, cells within noise of it have a dot, predicted cells
 /// are hatched and those that cannot run are crossed, and a line separates those that are faster than
@@ -84,11 +84,20 @@ fn title(data: SweepData<'_>, what: &str) -> String {
 
 fn subtitle(data: SweepData<'_>, layer: Layer) -> String {
     let chosen = &data.outline.spec;
-    let tiles: Vec<_> = chosen.tile.iter().map(ToString::to_string).collect();
-    let mut text = match (&layer.tile, &tiles[..]) {
-        (Some(tile), _) => format!("tile {tile}"),
-        (None, [tile]) => format!("tile {tile}"),
-        (None, tiles) => format!("best of tiles {}", tiles.join(", ")),
+    let (held, listed, one, several): (_, Vec<_>, _, _) = match layer.rows {
+        MapRows::K => {
+            let tiles = chosen.tile.iter().map(ToString::to_string).collect();
+            (layer.tile.map(|tile| tile.to_string()), tiles, "tile", "tiles")
+        }
+        MapRows::Tile => {
+            let ks = chosen.k.iter().map(|k| k.label()).collect();
+            (layer.k.map(|k| k.label()), ks, "k =", "k =")
+        }
+    };
+    let mut text = match (held, &listed[..]) {
+        (Some(held), _) => format!("{one} {held}"),
+        (None, [held]) => format!("{one} {held}"),
+        (None, all) => format!("best of {several} {}", all.join(", ")),
     };
     let kernels: Vec<_> = match layer.kernel {
         Some(kernel) => vec![kernel.name()],
@@ -98,7 +107,7 @@ fn subtitle(data: SweepData<'_>, layer: Layer) -> String {
         text.push_str(&format!(", kernel {}", kernels.join(", ")));
     }
     text.push_str(&format!(" · {}", chosen.run.method.precision.name()));
-    let is_shown = |row: &&SweepRow| layer.tile.is_none_or(|tile| tile == row.tile);
+    let is_shown = |row: &&SweepRow| layer.shows(row.k, row.tile);
     if let Some(best) = SweepRow::best(data.rows.iter().flatten().filter(is_shown)) {
         text.push_str(&format!(
             " · best: k = {}, overlap {}, tile {}",

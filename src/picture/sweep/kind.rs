@@ -3,7 +3,7 @@
 /// A figure of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SweepFigure {
-    /// The map of k × overlap.
+    /// The map of k × overlap, or of tile × overlap.
     #[default]
     Map,
     /// Time and cycles against overlap.
@@ -41,7 +41,9 @@ impl SweepFigure {
     /// What it shows, in one sentence.
     pub const fn about(self) -> &'static str {
         match self {
-            Self::Map => "Every setting of k and overlap as a coloured cell with its value.",
+            Self::Map => {
+                "Every setting of k, or of the tile, and overlap as a coloured cell with its value."
+            }
             Self::Overlap => {
                 "Time and cycles against overlap, one curve per k, as in Islam & Wang's Figs. 6 and 8 (long version: 9 and 13)."
             }

@@ -1,4 +1,4 @@
-//! What a map of k × overlap shows: the cells of a sweep, coloured by what was measured of them, or
+//! What a map of k × overlap, or of tile × overlap, shows: the cells of a sweep, coloured by what was measured of them, or
 //! by what is predicted as long as nothing was measured.
 //!
 //! The figure that is saved and the window's map are both drawn from this.
@@ -141,14 +141,18 @@ pub struct MapCell<'a> {
     pub is_exact: bool,
 }
 
-/// A map: overlaps across, k down.
+/// A map: overlaps across, k or tiles down.
 #[derive(Clone, Debug)]
 pub struct SweepMap<'a> {
     /// Under the columns.
     pub overlaps: &'a [PerAxis],
-    /// Beside the rows.
+    /// What the rows are.
+    pub rows: MapRows,
+    /// The k of the sweep; those of the rows, if rows are k.
     pub ks: &'a [Subiterations],
-    /// Row by row, a k each.
+    /// Its tiles; those of the rows, if rows are tiles.
+    tiles: &'a [PerAxis],
+    /// Row by row.
     pub cells: Vec<Vec<MapCell<'a>>>,
     /// Across and down.
     pub best: Option<[usize; 2]>,
@@ -156,13 +160,72 @@ pub struct SweepMap<'a> {
     pub scale: Scale,
 }
 
-/// Which of several tiles and kernels a map shows; `None` for the best of each.
+/// What the rows of a map are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MapRows {
+    /// k, at a tile or the best of several.
+    #[default]
+    K,
+    /// Tiles, at a k or the best of several: where k costs nothing, the valley lies in tile × overlap.
+    Tile,
+}
+
+impl MapRows {
+    /// Both, as they stand in menus.
+    pub const ALL: [Self; 2] = [Self::K, Self::Tile];
+
+    /// The name beside the rows, and in menus.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::K => "k",
+            Self::Tile => "tile",
+        }
+    }
+
+    /// What it means, in one sentence.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::K => "From top to bottom k, at a tile or the best of all.",
+            Self::Tile => {
+                "From top to bottom the tile, at a k or the best of all: in the sine basis k costs nothing, and what is left to choose is tile × overlap."
+            }
+        }
+    }
+}
+
+/// Which of several k or tiles, and kernels, a map shows; `None` for the best of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layer {
-    /// The tile.
+    /// What its rows are.
+    pub rows: MapRows,
+    /// The k, where rows are tiles.
+    pub k: Option<Subiterations>,
+    /// The tile, where rows are k.
     pub tile: Option<PerAxis>,
     /// The requested kernel.
     pub kernel: Option<Kernel>,
+}
+
+impl Layer {
+    /// What a map of a sweep shows first: the best of all, by k unless there are several tiles and one k.
+    pub fn natural(spec: &SweepSpec) -> Self {
+        let rows =
+            if spec.k.len() == 1 && spec.tile.len() > 1 { MapRows::Tile } else { MapRows::K };
+        Self { rows, ..Self::default() }
+    }
+
+    /// The same kernel with k as rows, as charts need it.
+    pub(super) fn by_k(self) -> Self {
+        match self.rows {
+            MapRows::K => self,
+            MapRows::Tile => Self { kernel: self.kernel, ..Self::default() },
+        }
+    }
+
+    /// Whether it shows a setting.
+    pub(super) fn shows(&self, k: Subiterations, tile: PerAxis) -> bool {
+        self.k.is_none_or(|shown| shown == k) && self.tile.is_none_or(|shown| shown == tile)
+    }
 }
 
 /// A line between two corners of cells, each counted across and down.
@@ -217,19 +280,25 @@ impl<'a> SweepMap<'a> {
             row.map_or_else(predicted, SweepRow::cost)
         };
         let spec = &outline.spec;
-        let (wide, high) = (spec.overlap.len(), spec.k.len());
+        let wide = spec.overlap.len();
+        let high = match layer.rows {
+            MapRows::K => spec.k.len(),
+            MapRows::Tile => spec.tile.len(),
+        };
         let mut cells: Vec<Vec<MapCell<'a>>> = vec![vec![MapCell::default(); wide]; high];
         let mut can_run = vec![vec![false; wide]; high];
         let mut seen = vec![vec![false; wide]; high];
         for (index, cell) in outline.cells.iter().enumerate() {
             let setting = &cell.setting;
-            let is_shown = layer.tile.is_none_or(|tile| tile == setting.tile)
+            let is_shown = layer.shows(setting.k, setting.tile)
                 && layer.kernel.is_none_or(|kernel| kernel == setting.kernel);
             // Cells are in order: the overlap changes fastest, then k.
-            let (across, down) = (index % wide, index / wide % high);
-            if !is_shown {
-                continue;
-            }
+            let across = index % wide;
+            let down = match layer.rows {
+                MapRows::K => Some(index / wide % high),
+                MapRows::Tile => spec.tile.iter().position(|tile| *tile == setting.tile),
+            };
+            let Some(down) = down.filter(|_| is_shown) else { continue };
             let shown = &mut cells[down][across];
             let row = rows.get(index).and_then(Option::as_ref);
             let refusal = row
@@ -293,7 +362,25 @@ impl<'a> SweepMap<'a> {
             (lo.min(value), hi.max(value))
         });
         let scale = Scale::new(value.scale(), Range::new(lo, hi));
-        Self { overlaps: &spec.overlap, ks: &spec.k, cells, best: at, scale }
+        let SweepSpec { overlap: overlaps, k: ks, tile: tiles, .. } = spec;
+        Self { overlaps, rows: layer.rows, ks, tiles, cells, best: at, scale }
+    }
+
+    /// What stands beside each row.
+    pub fn row_labels(&self) -> Vec<String> {
+        match self.rows {
+            MapRows::K => self.ks.iter().map(|k| k.label()).collect(),
+            MapRows::Tile => self.tiles.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// A row in words: `k = 8` or `tile 32`.
+    pub fn row_name(&self, down: usize) -> String {
+        let label = self.row_labels().into_iter().nth(down).unwrap_or_default();
+        match self.rows {
+            MapRows::K => format!("k = {label}"),
+            MapRows::Tile => format!("tile {label}"),
+        }
     }
 
     /// The colour of a value, in sRGB.
@@ -328,7 +415,7 @@ impl<'a> SweepMap<'a> {
     fn between(&self, has: impl Fn(&MapCell<'_>) -> Option<bool>) -> Vec<Segment> {
         let at = |across: usize, down: usize| self.cells.get(down)?.get(across).and_then(&has);
         let mut segments = Vec::new();
-        for down in 0..self.ks.len() {
+        for down in 0..self.cells.len() {
             for across in 0..self.overlaps.len() {
                 let Some(here) = at(across, down) else { continue };
                 let differs = |other: Option<bool>| other.is_some_and(|other| other != here);
@@ -397,7 +484,7 @@ mod tests {
         let map =
             |layer| SweepMap::new(data(&sweep, &known, Some(classic)), layer, MapValue::Cycles);
         let both = map(Layer::default());
-        let small = map(Layer { tile: Some(PerAxis::all(4)), kernel: None });
+        let small = map(Layer { tile: Some(PerAxis::all(4)), ..Layer::default() });
         assert!(both.cells[1][0].value <= small.cells[1][0].value);
         // Overlap 2 goes with both, 8 with neither, which is reported.
         assert!(both.cells[0][1].cannot_run.is_none());
@@ -408,6 +495,20 @@ mod tests {
         assert!(both.cells[0][0].is_exact && both.cells[1][1].is_exact);
         assert!(!both.cells[1][0].is_exact && !both.exact().is_empty());
         assert_eq!(both.colour(both.scale.range().lo()), [0x44, 0x01, 0x54]);
+        // By tiles: the same best cell, and at one k what that k has with each tile.
+        let tiles = map(Layer { rows: MapRows::Tile, ..Layer::default() });
+        assert_eq!(tiles.row_labels(), ["4", "8"]);
+        let value = |map: &SweepMap<'_>| map.best.and_then(|[at, down]| map.cells[down][at].value);
+        assert_eq!(value(&tiles), value(&both));
+        let two = Some(Subiterations::Finite(2));
+        let of_two = map(Layer { rows: MapRows::Tile, k: two, ..Layer::default() });
+        for (down, tile) in [4, 8].into_iter().enumerate() {
+            let by_k = map(Layer { tile: Some(PerAxis::all(tile)), ..Layer::default() });
+            for across in 0..both.overlaps.len() {
+                let [cell, same] = [&of_two.cells[down][across], &by_k.cells[1][across]];
+                assert_eq!((cell.value, cell.index), (same.value, same.index));
+            }
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The figure of a map of k × overlap.
+//! The figure of a map of k × overlap, or of tile × overlap.
 
 use crate::picture::axis::ticks::{Tick, bar_ticks};
 use crate::picture::colour::map::COLOURS;
@@ -29,11 +29,12 @@ impl MapFigure<'_> {
         let margin = layout.margin();
         let top = head.height.max(margin + 0.5 * unit);
         let room_down = (h - top - margin - layout.x_axis_height("overlap")).floor().max(8.0);
-        let y_ticks = listed(self.map.ks, room_for(room_down, 1.6 * unit, 40));
+        let y_ticks = listed(&self.map.row_labels(), room_for(room_down, 1.6 * unit, 40));
         let most = room_for(room_down, 2.6 * unit, 12);
         let bar_ticks = bar_ticks(scale, most, BAR_APART * unit / room_down);
         let mark = layout.mark() + layout.gap() + layout.hairline();
-        let left = layout.upright_label_width("k") + layout.widest(&y_ticks) + mark;
+        let rows = self.map.rows.label();
+        let left = layout.upright_label_width(rows) + layout.widest(&y_ticks) + mark;
         let (bar_width, bar_gap) = ((1.1 * unit).round(), (1.3 * unit).round());
         let bar_labels = mark + layout.widest(&bar_ticks) + layout.gap();
         let right = bar_gap + bar_width + bar_labels + layout.upright_label_width(self.value_label);
@@ -53,7 +54,7 @@ impl MapFigure<'_> {
         let x_ticks = listed(self.map.overlaps, room_for(area.width, each, 40));
         layout.x_axis(&mut canvas, area, &x_ticks, "overlap");
         let k_x = area.x - mark - layout.widest(&y_ticks) - layout.gap() - 0.5 * unit;
-        layout.y_axis(&mut canvas, area, &y_ticks, true, ("k", k_x));
+        layout.y_axis(&mut canvas, area, &y_ticks, true, (rows, k_x));
         let value_x = bar.right() + bar_labels + 0.5 * unit;
         layout.right_axis(&mut canvas, area, bar, &bar_ticks, (self.value_label, value_x));
         canvas.finish()
@@ -144,7 +145,7 @@ impl MapFigure<'_> {
         };
         let (x, y) = (
             |place| area.x + edge(area.width, self.map.overlaps.len(), place),
-            |place| area.y + edge(area.height, self.map.ks.len(), place),
+            |place| area.y + edge(area.height, self.map.cells.len(), place),
         );
         let (left, upper) = (x(across), y(down));
         Area { x: left, y: upper, width: x(across + 1) - left, height: y(down + 1) - upper }
