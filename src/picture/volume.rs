@@ -1,8 +1,7 @@
 //! A 3D field seen from outside: the largest value along each line of sight.
 //!
-//! Lines of sight are parallel, so that lengths and tile borders are alike wherever they lie. Samples are
-//! kept in bricks with the largest value of each, and a brick that has nothing larger than what was met
-//! before is passed over; the picture is the same as if every sample were read.
+//! Lines of sight are parallel, so that lengths and tile borders are alike wherever they lie. Each is followed layer by layer
+//! of the samples across its main axis: without a choice that depends on values, which would be guessed wrongly half the time.
 
 use crate::grid::Tiling;
 use crate::picture::axis::scale::Scale;
@@ -11,9 +10,6 @@ use crate::picture::colour::paint::{Samples, colours, shown_values};
 use crate::picture::view::camera::Camera;
 use crate::run::VolumeSamples;
 use rayon::prelude::*;
-
-/// Samples along each side of a brick.
-const BRICK: usize = 8;
 
 /// Where points of a volume lie in a picture.
 #[derive(Clone, Copy, Debug)]
@@ -152,15 +148,13 @@ fn apart([start, end]: PictureLine, [other, _]: PictureLine) -> f64 {
 
 /// A volume that is ready to be drawn.
 pub struct Volume {
-    /// Bricks along each axis.
-    count: [usize; 3],
+    /// Samples along each axis.
+    size: [usize; 3],
     /// The far corner of the box, in samples, and the points along each side of a sample.
     extent: [f32; 3],
     block: [f32; 3],
-    /// The ranks of the samples, brick by brick.
-    bricks: Vec<[u32; BRICK * BRICK * BRICK]>,
-    /// The largest rank in each brick.
-    largest: Vec<u32>,
+    /// The ranks of the samples, x fastest.
+    ranks: Vec<u32>,
 }
 
 /// Nothing: where a line of sight meets no sample.
@@ -177,24 +171,12 @@ fn of_rank(rank: u32) -> f32 {
 }
 
 impl Volume {
-    /// Sorts samples into bricks.
+    /// Ranks the samples.
     pub fn new(samples: &VolumeSamples) -> Self {
-        let [nx, ny, nz] = samples.size;
-        let count = samples.size.map(|side| side.div_ceil(BRICK));
-        let all = count.iter().product();
-        let mut bricks = vec![[NOTHING; BRICK * BRICK * BRICK]; all];
-        for (row, values) in samples.values.chunks(nx.max(1)).enumerate().take(ny * nz) {
-            let (y, z) = (row % ny, row / ny);
-            let first = (z / BRICK * count[1] + y / BRICK) * count[0];
-            let within = (z % BRICK * BRICK + y % BRICK) * BRICK;
-            for (x, value) in values.iter().enumerate() {
-                bricks[first + x / BRICK][within + x % BRICK] = rank(*value);
-            }
-        }
-        let largest = bricks.iter().map(|of| of.iter().copied().max().unwrap_or(NOTHING)).collect();
+        let ranks = samples.values.iter().map(|value| rank(*value)).collect();
         let block = samples.block.map(|points| points as f32);
         let extent = [0, 1, 2].map(|k| samples.points[k] as f32 / block[k]);
-        Self { count, extent, block, bricks, largest }
+        Self { size: samples.size, extent, block, ranks }
     }
 
     /// The value of largest magnitude along each line of sight, row by row; `None` beside the volume.
@@ -206,11 +188,13 @@ impl Volume {
         let mut values = vec![None; width * height];
         let scaled = |of: [f64; 3]| [0, 1, 2].map(|k| of[k] as f32 / self.block[k]);
         let direction = scaled(projection.eye.map(|of| -of));
+        let main = (1..3)
+            .fold(0, |main, k| if direction[k].abs() > direction[main].abs() { k } else { main });
         values.par_chunks_mut(width.max(1)).enumerate().for_each(|(row, values)| {
             for (column, value) in values.iter_mut().enumerate() {
                 let place = [column as f64 + 0.5, row as f64 + 0.5];
                 let origin = scaled(projection.origin(place));
-                let rank = self.largest_along(origin, direction);
+                let rank = self.largest_along(origin, direction, main);
                 *value = (rank != NOTHING).then(|| of_rank(rank));
             }
         });
@@ -241,41 +225,39 @@ impl Volume {
         pixels
     }
 
-    /// The largest rank along a line.
-    fn largest_along(&self, origin: [f32; 3], direction: [f32; 3]) -> u32 {
+    /// The largest rank along a line whose main axis is that of the largest part of its direction. From one layer of samples
+    /// across that axis to the next it crosses at most one side of a sample along each of the other two, so that it meets
+    /// at most three samples of a layer.
+    fn largest_along(&self, origin: [f32; 3], direction: [f32; 3], main: usize) -> u32 {
         let Some([begin, end]) = within(origin, direction, [0.0; 3], self.extent) else {
             return NOTHING;
         };
+        let [nx, ny, _] = self.size;
+        let strides = [1, nx, nx * ny];
+        let last = self.size.map(|side| side as i32 - 1);
+        let sample = |k: usize, at: f32| ((origin[k] + at * direction[k]) as i32).clamp(0, last[k]);
+        let [a, b] = [(main + 1) % 3, (main + 2) % 3];
+        let per = direction.map(|of| if of.abs() < PARALLEL { 0.0 } else { 1.0 / of });
+        let (by, far) = if direction[main] > 0.0 { (1, 1) } else { (-1, 0) };
+        let (mut layer, last_layer) = (sample(main, begin), sample(main, end));
+        let mut at = [sample(a, begin), sample(b, begin)];
         let mut best = NOTHING;
-        let side = BRICK as f32;
-        let scaled = |of: [f32; 3]| of.map(|of| of / side);
-        let last = self.count.map(|count| count - 1);
-        let mut bricks = Walk::new(scaled(origin), scaled(direction), begin, [0; 3], last);
         loop {
-            let [x, y, z] = bricks.at;
-            let index = (z * self.count[1] + y) * self.count[0] + x;
-            let leaves = bricks.leaves().min(end);
-            if self.largest[index] > best {
-                let first = bricks.at.map(|at| at * BRICK);
-                let mut samples = Walk::new(
-                    origin,
-                    direction,
-                    bricks.entered,
-                    first,
-                    first.map(|at| at + BRICK - 1),
-                );
-                let brick = &self.bricks[index];
-                loop {
-                    let [x, y, z] = [0, 1, 2].map(|k| samples.at[k] - first[k]);
-                    best = best.max(brick[((z * BRICK + y) * BRICK + x) % brick.len()]);
-                    if samples.leaves() >= leaves || !samples.step() {
-                        break;
-                    }
-                }
+            let leaves = (((layer + far) as f32 - origin[main]) * per[main]).min(end);
+            let next = [sample(a, leaves), sample(b, leaves)];
+            // Where it crosses a side along both axes, the one that comes first decides what lies between.
+            let [of_a, of_b] = [(0, a), (1, b)]
+                .map(|(k, axis)| (at[k].max(next[k]) as f32 - origin[axis]) * per[axis]);
+            let between = if of_a < of_b { [next[0], at[1]] } else { [at[0], next[1]] };
+            let base = layer as usize * strides[main];
+            for [one, other] in [at, between, next] {
+                let index = base + one as usize * strides[a] + other as usize * strides[b];
+                best = best.max(self.ranks.get(index).copied().unwrap_or(NOTHING));
             }
-            if leaves >= end || !bricks.step() {
+            if layer == last_layer {
                 return best;
             }
+            (layer, at) = (layer + by, next);
         }
     }
 }
@@ -305,74 +287,6 @@ fn within(
 /// A direction whose part along an axis is less than this never crosses a sample along it: a volume is 128
 /// samples long.
 const PARALLEL: f32 = 1e-6;
-
-/// A walk along a line through cubes of side 1, each of which shares a face with the one before
-/// (Amanatides and Woo, A fast voxel traversal algorithm for ray tracing, 1987).
-struct Walk {
-    /// The cube, and the ends of the part of the grid that it stays in.
-    at: [usize; 3],
-    first: [usize; 3],
-    last: [usize; 3],
-    /// Where the line entered it.
-    entered: f32,
-    /// Where the line leaves it along each axis, and how far it is from there to the next such place.
-    next: [f32; 3],
-    apart: [f32; 3],
-    is_rising: [bool; 3],
-}
-
-impl Walk {
-    #[inline(always)]
-    fn new(
-        origin: [f32; 3],
-        direction: [f32; 3],
-        begin: f32,
-        first: [usize; 3],
-        last: [usize; 3],
-    ) -> Self {
-        let at = [0, 1, 2].map(|k| {
-            let place = origin[k] + begin * direction[k];
-            (place.max(0.0) as usize).clamp(first[k], last[k])
-        });
-        let is_rising = direction.map(|of| of > 0.0);
-        let is_parallel = direction.map(|of| of.abs() < PARALLEL);
-        let next = [0, 1, 2].map(|k| match is_parallel[k] {
-            true => f32::INFINITY,
-            false => ((at[k] + usize::from(is_rising[k])) as f32 - origin[k]) / direction[k],
-        });
-        let apart = [0, 1, 2].map(|k| if is_parallel[k] { 0.0 } else { 1.0 / direction[k].abs() });
-        Self { at, first, last, entered: begin, next, apart, is_rising }
-    }
-
-    /// Where the line leaves the cube.
-    #[inline(always)]
-    fn leaves(&self) -> f32 {
-        self.next[0].min(self.next[1]).min(self.next[2])
-    }
-
-    /// Goes to the next cube; false where that is outside.
-    #[inline(always)]
-    fn step(&mut self) -> bool {
-        let [x, y, z] = self.next;
-        let axis = if x <= y && x <= z {
-            0
-        } else if y <= z {
-            1
-        } else {
-            2
-        };
-        self.entered = self.next[axis];
-        self.next[axis] += self.apart[axis];
-        let at = self.at[axis];
-        if self.is_rising[axis] {
-            self.at[axis] = at + 1;
-            at < self.last[axis]
-        } else {
-            self.at[axis] = at.wrapping_sub(1);
-            at > self.first[axis]
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {
