@@ -33,18 +33,39 @@ impl<R: Real> Field<R> {
 
     /// A field whose interior is `value(i, row)` and whose boundary is zero.
     pub fn from_fn(shape: Shape, value: impl FnMut(usize, usize) -> R) -> Self {
-        let mut field = Self::filled(shape, R::default());
-        field.fill_interior(value);
-        field
-    }
-
-    /// Makes every interior value `value(i, row)`.
-    pub(crate) fn fill_interior(&mut self, mut value: impl FnMut(usize, usize) -> R) {
-        for row in 0..self.shape.rows() {
-            for (i, slot) in self.interior_mut(row).iter_mut().enumerate() {
+        let (mut field, mut value) = (Self::filled(shape, R::default()), value);
+        for row in 0..shape.rows() {
+            for (i, slot) in field.interior_mut(row).iter_mut().enumerate() {
                 *slot = value(i, row);
             }
         }
+        field
+    }
+
+    /// Makes every interior value `value(i, row)`, on all threads of the pool that makes it.
+    pub(crate) fn fill_interior(&mut self, value: impl Fn(usize, usize) -> R + Sync) {
+        let shape = self.shape;
+        share(self.as_mut_slice(), 0, &|first, part| {
+            let end = first + part.len();
+            // The rows of which interior points lie in this part.
+            let row_end = |row| shape.row_start(row) + 1 + shape.nx();
+            let mut row = first_where(shape.rows(), |row| row_end(row) > first);
+            while row < shape.rows() && shape.row_start(row) + 1 < end {
+                let start = shape.row_start(row) + 1;
+                for at in start.max(first)..row_end(row).min(end) {
+                    part[at - first] = value(at - start, row);
+                }
+                row += 1;
+            }
+        });
+    }
+
+    /// Takes all stored values of a field of the same shape, on all threads of the pool that does so.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        let from = other.as_slice();
+        share(self.as_mut_slice(), 0, &|first, part| {
+            part.copy_from_slice(&from[first..first + part.len()]);
+        });
     }
 
     /// The field whose stored values are those of a file in a folder that is locked. What is written into it gets into the
@@ -150,5 +171,60 @@ impl<R: Real> Field<R> {
     /// All interior values in C order: `[batch, nx]`, `[ny, nx]` or `[nz, ny, nx]`.
     pub fn to_interior(&self) -> Vec<R> {
         (0..self.shape.rows()).flat_map(|row| self.interior(row).iter().copied()).collect()
+    }
+}
+
+/// Values that one thread is given, at least.
+const SHARE: usize = 1 << 18;
+
+/// Gives `work` the parts of some values, each with the place of its first, on all threads of the pool of this thread. A thread of
+/// no pool does it all.
+fn share<R: Send>(values: &mut [R], first: usize, work: &(impl Fn(usize, &mut [R]) + Sync)) {
+    if values.len() < 2 * SHARE || rayon::current_thread_index().is_none() {
+        return work(first, values);
+    }
+    let middle = values.len() / 2;
+    let (low, high) = values.split_at_mut(middle);
+    rayon::join(|| share(low, first, work), || share(high, first + middle, work));
+}
+
+/// The first number below `end` that has something which all after it have, too; `end` if none has.
+fn first_where(end: usize, has: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, end);
+    while low < high {
+        let middle = low.midpoint(high);
+        if has(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As many as share the work, in 1D, 2D and 3D, and with short and long rows.
+    #[test]
+    fn threads_fill_a_field_as_one_does() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        for shape in [
+            Shape::grid_1d(3 * SHARE, 1),
+            Shape::grid_1d(7, SHARE),
+            Shape::grid_2d(1500, 900),
+            Shape::grid_3d(110, 90, 130),
+            Shape::grid_2d(9, 8),
+        ] {
+            let shape = shape.unwrap();
+            let value = |i: usize, row: usize| (row * shape.nx() + i) as f64;
+            let alone = Field::from_fn(shape, value);
+            let mut shared = Field::filled(shape, 0.0);
+            pool.install(|| shared.fill_interior(value));
+            assert!(shared == alone, "{shape}");
+            let mut outside = Field::filled(shape, 0.0);
+            outside.fill_interior(value);
+            assert!(outside == alone, "{shape}");
+            let mut copy = Field::filled(shape, 1.0);
+            pool.install(|| copy.copy_from(&alone));
+            assert!(copy == alone, "{shape}");
+        }
     }
 }

@@ -345,7 +345,7 @@ impl<R: Real> CpuSolver<R> {
         let arrays = ARRAYS + problem.operator.row_arrays(&problem.shape);
         memory::check_with(&problem.shape, arrays, R::PRECISION, beside)?;
         let begin = Instant::now();
-        let system = Divided::new(problem);
+        let system = team.together(problem.shape.points(), || Divided::new(problem));
         let divided = begin.elapsed().as_secs_f64();
         let level = level.min(Level::best());
         let mut solver = Self::at_start(Arc::clone(problem), system, &method, layout, level, team)?;
@@ -374,9 +374,11 @@ impl<R: Real> CpuSolver<R> {
         memory::check_bytes("the slab or window", beside)?;
         let [mut current, mut previous, mut g] = files.fields(&problem.shape)?;
         if files.are_new {
-            problem.fill_initial(&mut current);
-            previous.as_mut_slice().copy_from_slice(current.as_slice());
-            System::fill(&mut g, problem, stencil);
+            team.together(problem.shape.points(), || {
+                problem.fill_initial(&mut current);
+                previous.copy_from(&current);
+                System::fill(&mut g, problem, stencil);
+            });
             for array in [&current, &previous, &g] {
                 array.sync().map_err(|cause| files.error(&cause))?;
             }
@@ -395,8 +397,12 @@ impl<R: Real> CpuSolver<R> {
         level: Level,
         team: Team,
     ) -> Result<Self, NoRoom> {
-        let current = problem.initial_iterate();
-        let arrays = [current.clone(), current];
+        let arrays = team.together(problem.shape.points(), || {
+            let current = problem.initial_iterate();
+            let mut previous = Field::filled(problem.shape, R::default());
+            previous.copy_from(&current);
+            [current, previous]
+        });
         Self::with_arrays(problem, system, arrays, method, layout, level, team)
     }
 
