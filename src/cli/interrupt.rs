@@ -3,15 +3,19 @@
 
 use super::console::print_note;
 use crate::files;
+use crate::solver::StopToken;
 use anyhow::anyhow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Whether the first Ctrl-C came.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Set with it.
+static STOP: LazyLock<StopToken> = LazyLock::new(StopToken::default);
 
 /// Exit code of interrupted work: 128 plus the number of the signal that came first, as in shells.
 static CODE: AtomicU8 = AtomicU8::new(CTRL_C);
@@ -132,6 +136,11 @@ impl Interrupt {
         &INTERRUPTED
     }
 
+    /// The same for cycles.
+    pub fn stop(self) -> &'static StopToken {
+        &STOP
+    }
+
     /// The flag as a function, for work that polls one and keeps what it has.
     pub fn should_stop(self) -> &'static (dyn Fn() -> bool + Sync) {
         &|| Self(()).is_requested()
@@ -190,6 +199,7 @@ fn on_signal(code: u8) {
     }
     CODE.store(code, Ordering::SeqCst);
     INTERRUPTED.store(true, Ordering::SeqCst);
+    STOP.now();
     // Without this thread the work has to see the flag.
     let watch = std::thread::Builder::new().name("tilescope-interrupt".to_owned());
     _ = watch.spawn(end_or_say_so);

@@ -135,7 +135,7 @@ impl Solve {
         match self.save_on_interrupt {
             // Without a gap: what comes between the last cycle and the files is completed, too.
             true => {
-                run.stop_on(interrupt.flag());
+                run.stop_on(interrupt.stop());
                 interrupt.complete(|| self.solve(&mut run, setup_seconds, interrupt))
             }
             false => self.solve(&mut run, setup_seconds, interrupt),

@@ -30,6 +30,7 @@ mod sample;
 mod schedule;
 mod spectral;
 mod statistics;
+mod stop_token;
 mod streaming;
 mod subiterations;
 mod unavailable;
@@ -65,6 +66,7 @@ pub use sample::{
 pub use schedule::Schedule;
 pub use spectral::{Spectral, SpectralError};
 pub use statistics::{AtDistance, LONGEST_FOLDED, MeanTile, Statistics};
+pub use stop_token::StopToken;
 pub use streaming::{MOST_HEIGHT, Scheme, Slabs, Streaming, StreamingError, Traffic};
 pub use subiterations::{MOST_SUBITERATIONS, Subiterations, SubiterationsError};
 pub use unavailable::Unavailable;

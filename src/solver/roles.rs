@@ -1,5 +1,6 @@
 //! What a solver does, by role: it makes cycles, it is observed, it describes itself.
 
+use super::StopToken;
 use super::{
     CycleNorms, DeviceInfo, EdgeShare, FieldObservation, FieldRequest, Kernel, Method, NormRequest,
     Norms, PassProgress, PassTimes, Quantity, Samples, SolverError, Statistics, Streaming, Traffic,
@@ -9,7 +10,6 @@ use crate::grid::{Field, Shape, Tiling};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// Cycles that were made together.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,10 +75,10 @@ pub trait Advance {
         Ok(())
     }
 
-    /// Leaves a cycle unfinished once this is set, for good: [`Advance::cycles`] then fails with
-    /// [`SolverError::Stopped`], and the iterate is that of the last whole cycle. A solver that cannot stop in the
-    /// middle of a cycle makes it to its end.
-    fn stop_on(&mut self, _stop: &'static AtomicBool) {}
+    /// Leaves cycles unfinished while this is due, also those of solvers that are made of this one later:
+    /// [`Advance::cycles`] then fails with [`SolverError::Stopped`], and the iterate is that of the last whole cycle. A
+    /// solver that cannot stop in the middle of a cycle makes it to its end.
+    fn stop_on(&mut self, _stop: &StopToken) {}
 
     /// Goes back to the initial guess u₀.
     ///

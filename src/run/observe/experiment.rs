@@ -13,7 +13,7 @@ use crate::run::plan::Plan;
 use crate::run::runner::Run;
 use crate::solver::{
     Acceleration, EdgeShare, FieldRequest, Quantity, Samples, Solver, SolverError, Statistics,
-    Window,
+    StopToken, Window,
 };
 use std::sync::Arc;
 
@@ -101,6 +101,11 @@ impl Experiment {
             }
         }
         Ok(())
+    }
+
+    /// Leaves cycles unfinished while this is due, as [`Run::stop_on`] does.
+    pub fn stop_on(&mut self, stop: &StopToken) {
+        self.run.stop_on(stop);
     }
 
     /// The run.

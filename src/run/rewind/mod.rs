@@ -14,6 +14,7 @@ mod tests;
 use crate::run::archive::RunArchive;
 use crate::run::host::{Host, LatestSlot};
 use crate::run::observe::{Observation, ObservationRequest};
+use crate::solver::StopToken;
 use crossbeam_channel::Receiver;
 use rewind_loop::RewindLoop;
 use std::sync::Arc;
@@ -72,6 +73,7 @@ pub struct ReplayReport {
 /// A handle on the rewinder's thread. Dropping it ends the thread.
 pub struct Rewinder {
     requests: LatestSlot<ReplayRequest>,
+    stop: StopToken,
     reports: Receiver<ReplayReport>,
     host: Host,
 }
@@ -84,9 +86,10 @@ impl Rewinder {
     pub fn start(notify: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (requests, unread) = LatestSlot::channel();
         let (send, reports) = LatestSlot::channel();
-        let mut work = RewindLoop::new(unread, send, Box::new(notify));
+        let stop = StopToken::default();
+        let mut work = RewindLoop::new(unread, send, stop.clone(), Box::new(notify));
         let host = Host::start("tilescope-rewinder", move || work.turn())?;
-        Ok(Self { requests, reports, host })
+        Ok(Self { requests, stop, reports, host })
     }
 
     /// Sets what is wanted from now on. Never waits.
@@ -103,5 +106,12 @@ impl Rewinder {
     /// Waits for a report, for tests and programs without a window.
     pub fn wait(&self, at_most: Duration) -> Option<ReplayReport> {
         self.reports.recv_timeout(at_most).ok()
+    }
+}
+
+impl Drop for Rewinder {
+    /// The thread is waited for, but not its cycle.
+    fn drop(&mut self) {
+        self.stop.now();
     }
 }

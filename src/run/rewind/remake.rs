@@ -8,6 +8,7 @@ use crate::run::record::{
     Monitor, RecordError, RecordedCycles, RunSeries, SeriesRecorder, Snapshot, SnapshotRequest,
     Stage, record_run, stride,
 };
+use crate::solver::StopToken;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -87,7 +88,7 @@ impl<'a> Remake<'a> {
                 Err(error) => return Err(RecordError::Exact(error)),
             }
         }
-        Ok(Self { run: ReplayedRun::new(archive)?, request, cancel })
+        Ok(Self { run: ReplayedRun::new(archive, &StopToken::default())?, request, cancel })
     }
 
     fn go_to(&mut self, cycle: u64) -> Result<(), RecordError> {

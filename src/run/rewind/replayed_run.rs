@@ -4,7 +4,7 @@ use crate::run::archive::RunArchive;
 use crate::run::history::Record;
 use crate::run::observe::{Experiment, FieldKind, Observation, ObservationRequest};
 use crate::run::plan::Plan;
-use crate::solver::{CycleNorms, Layout, NormRequest, Place, SolverError};
+use crate::solver::{CycleNorms, Layout, NormRequest, Place, SolverError, StopToken};
 use std::sync::Arc;
 
 /// What a step towards a cycle led to.
@@ -45,19 +45,20 @@ impl Way {
 
 impl ReplayedRun {
     /// Sets it up where the run is made now, or, where that is not available, on the CPU: the iterates are
-    /// the same, bit for bit.
+    /// the same, bit for bit. Its cycles fail while `stop` is due.
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit.
-    pub fn new(archive: &Arc<RunArchive>) -> Result<Self, SolverError> {
+    pub fn new(archive: &Arc<RunArchive>, stop: &StopToken) -> Result<Self, SolverError> {
         let plan = &Arc::new(Plan { place: archive.place(), ..Plan::clone(archive.plan()) });
-        let experiment = match Experiment::without_diagram(plan) {
+        let mut experiment = match Experiment::without_diagram(plan) {
             Err(_) if matches!(plan.place, Place::Cuda { .. }) => {
                 let place = Place::Cpu { threads: 0, layout: Layout::default() };
                 Experiment::without_diagram(&Arc::new(Plan { place, ..Plan::clone(plan) }))?
             }
             made => made?,
         };
+        experiment.stop_on(stop);
         Ok(Self {
             archive: Arc::clone(archive),
             experiment,

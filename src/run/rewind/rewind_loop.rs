@@ -7,7 +7,7 @@ use crate::clock::Instant;
 use crate::run::archive::RunArchive;
 use crate::run::host::{LatestSlot, Turn};
 use crate::run::observe::{FieldKind, Observation};
-use crate::solver::{Quantity, Samples, SolverError, Window, larger};
+use crate::solver::{Quantity, Samples, SolverError, StopToken, Window, larger};
 use crossbeam_channel::{Receiver, TryRecvError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +25,8 @@ const REPORT_EVERY: Duration = Duration::from_millis(200);
 pub(super) struct RewindLoop {
     requests: Receiver<ReplayRequest>,
     reports: LatestSlot<ReplayReport>,
+    /// Ends a cycle when the rewinder is dropped.
+    stop: StopToken,
     notify: Box<dyn Fn() + Send>,
     /// The runs that there are. Freeing the memory of one may take a frame of a screen or two,
     /// which is why the last reference is dropped on this thread.
@@ -52,10 +54,11 @@ impl RewindLoop {
     pub fn new(
         requests: Receiver<ReplayRequest>,
         reports: LatestSlot<ReplayReport>,
+        stop: StopToken,
         notify: Box<dyn Fn() + Send>,
     ) -> Self {
         let (runs, replayed) = (Vec::new(), Vec::new());
-        Self { requests, reports, notify, runs, replayed, task: None }
+        Self { requests, reports, stop, notify, runs, replayed, task: None }
     }
 
     /// Reads a newer request, if there is one, and takes one step of the newest.
@@ -180,7 +183,7 @@ impl RewindLoop {
     fn replayed(&mut self, archive: &Arc<RunArchive>) -> Result<ReplayedRun, SolverError> {
         match self.replayed.iter().position(|run| run.is_of(archive)) {
             Some(index) => Ok(self.replayed.swap_remove(index)),
-            None => ReplayedRun::new(archive),
+            None => ReplayedRun::new(archive, &self.stop),
         }
     }
 }

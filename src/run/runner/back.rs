@@ -55,6 +55,7 @@ impl Run {
             }
         }
         self.solver = solver;
+        self.solver.stop_on(&self.stop_token);
         self.given = self.cycle;
         self.is_lost = false;
         self.plan = Arc::clone(plan);

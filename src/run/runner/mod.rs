@@ -23,7 +23,7 @@ use crate::run::plan::{Plan, Stop};
 use crate::run::spec::StopRule;
 use crate::solver::{
     self, CycleNorms, Devices, Kernel, Method, NextCycle, NormRequest, ResidualNorms, Solver,
-    SolverError, Subiterations,
+    SolverError, StopToken, Subiterations,
 };
 use back::Back;
 use checkpoint::Checkpoint;
@@ -35,7 +35,6 @@ use growth::{GROWING_CYCLES, Growth};
 pub use in_store::StoredRunError;
 use proposals::Proposals;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 pub use store::Store;
 #[cfg(not(target_arch = "wasm32"))]
 pub use store::StoreError;
@@ -135,6 +134,8 @@ pub struct Run {
     circling: Circling,
     true_residual: Option<TrueResidual>,
     stops_at_rest: bool,
+    /// What its solver leaves a cycle for.
+    stop_token: StopToken,
 }
 
 impl Run {
@@ -260,6 +261,7 @@ impl Run {
             circling: Circling::new(),
             true_residual: None,
             stops_at_rest: true,
+            stop_token: StopToken::default(),
         }
     }
 
@@ -277,9 +279,10 @@ impl Run {
         Ok(self.outcome.as_ref())
     }
 
-    /// Leaves a cycle unfinished once this is set, for good: [`Run::advance`] then fails with [`SolverError::Stopped`],
-    /// and the run stands at its last whole cycle. A GPU makes its cycle to the end.
-    pub fn stop_on(&mut self, stop: &'static AtomicBool) {
+    /// Leaves cycles unfinished while this is due: [`Run::advance`] then fails with [`SolverError::Stopped`], and the
+    /// run stands at its last whole cycle. A GPU makes its cycle to the end.
+    pub fn stop_on(&mut self, stop: &StopToken) {
+        self.stop_token = stop.clone();
         self.solver.stop_on(stop);
     }
 

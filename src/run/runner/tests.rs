@@ -4,8 +4,9 @@ use super::*;
 use crate::grid::Precision;
 use crate::run::plan::Planner;
 use crate::run::{Backend, MatrixSpec, MethodName, ProblemKind, RunSpec};
-use crate::solver::ExchangePath;
 use crate::solver::fake::Batches;
+use crate::solver::{ExchangePath, StopToken};
+use std::time::Duration;
 
 /// Cycles at a time: one, as on the CPU; some; more than there are; and any.
 fn sizes() -> Vec<Vec<u64>> {
@@ -546,14 +547,15 @@ fn a_cycle_that_is_stopped_leaves_the_iterate_of_the_last_whole_one() {
     for mut spec in specs {
         spec.method.backend = Backend::Cpu;
         let name = format!("{:?}", spec.method);
-        let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+        let stop = StopToken::default();
         let mut run = Run::new(&Arc::new(Planner::default().plan(&spec).unwrap())).unwrap();
-        run.stop_on(stop);
+        run.stop_on(&stop);
         for _ in 0..3 {
             run.advance(1).unwrap();
         }
         let expected = run.solver().solution().unwrap();
-        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        stop.after(Duration::ZERO);
+        while !stop.is_due() {}
         assert_eq!(run.advance(1), Err(SolverError::Stopped), "{name}");
         assert_eq!((run.cycle(), run.history().latest().cycle), (3, 3), "{name}");
         assert_eq!(run.solver().solution().unwrap(), expected, "{name}");
@@ -562,6 +564,12 @@ fn a_cycle_that_is_stopped_leaves_the_iterate_of_the_last_whole_one() {
         assert!(record.residual.is_some_and(|norms| norms.l2 > 0.0), "{name}");
         // It is unknown, not 0.
         assert!(record.max_change.is_none_or(|change| change > 0.0), "{name}");
+        // It goes on from there.
+        stop.withdraw();
+        run.advance(1).unwrap();
+        let mut other = Run::new(&Arc::new(Planner::default().plan(&spec).unwrap())).unwrap();
+        (0..4).for_each(|_| _ = other.advance(1).unwrap());
+        assert_eq!(run.solver().solution().unwrap(), other.solver().solution().unwrap(), "{name}");
     }
 }
 

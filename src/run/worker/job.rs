@@ -119,8 +119,12 @@ impl Job {
         }
     }
 
-    /// The one place where a solver's failure is handled: the run stops, and a report says why.
+    /// The one place where a solver's failure is handled: the run stops, and a report says why. A cycle that was left
+    /// unfinished is no failure.
     fn fail(&mut self, error: &SolverError) {
+        if *error == SolverError::Stopped {
+            return;
+        }
         self.failed = Some(error.to_string());
         self.has_news = true;
     }
@@ -369,8 +373,8 @@ impl Job {
             None if one_by_one && !is_moved => 1,
             _ => u64::MAX,
         };
-        self.steps_made += u64::from(stepping);
         let made = self.experiment.advance(most);
+        self.steps_made += u64::from(stepping && made != Err(SolverError::Stopped));
         if let Err(error) = made.and_then(|()| self.take_in_cycles()) {
             self.fail(&error);
         }
@@ -427,6 +431,7 @@ impl Job {
                     _ = self.archive.keep_classic(classic);
                 }
             }
+            Err(SolverError::Stopped) => {}
             Err(error) => self.without_classic = Some(error.to_string()),
         }
         self.has_news = true;

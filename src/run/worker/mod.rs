@@ -25,15 +25,25 @@ pub use catch_up::Milestone;
 pub use messages::{Answer, ExactState, Phase, Report, RequestError, WorkerRequest};
 
 use crate::run::host::{Host, LatestSlot};
+use crate::run::spec::RunSpec;
+use crate::solver::StopToken;
 use crossbeam_channel::{Receiver, bounded};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use work_loop::{Channels, WorkLoop};
+
+/// A cycle of a run that a request replaces may go on for so long; then it is left unfinished. A setting that is dragged
+/// shows pictures on the way, however fast it moves.
+const LONGEST_CYCLE_LEFT: Duration = Duration::from_millis(300);
 
 /// A handle on the worker thread. Dropping it ends the thread.
 pub struct Worker {
     requests: LatestSlot<WorkerRequest>,
+    /// The epoch and the run of the last request.
+    requested: Mutex<Option<(u64, Arc<RunSpec>)>>,
+    /// Ends a cycle of a run that is not wanted any more.
+    stop: StopToken,
     answers: Receiver<Answer>,
     /// Whether the worker rests: it makes no cycle and reads no request.
     resting: Arc<AtomicBool>,
@@ -60,14 +70,17 @@ impl Worker {
         let on_read = move |_: &str, part: f64| {
             shared.store((1000.0 * part) as u32, Ordering::Relaxed);
         };
-        let mut work = WorkLoop::new(channels, Arc::clone(&resting), Box::new(notify), on_read);
+        let stop = StopToken::default();
+        let (rests, stops) = (Arc::clone(&resting), stop.clone());
+        let mut work = WorkLoop::new(channels, rests, stops, Box::new(notify), on_read);
         let shared = Arc::clone(&reading);
         let host = Host::start("tilescope-worker", move || {
             let turn = work.turn();
             shared.store(NOT_READING, Ordering::Relaxed);
             turn
         })?;
-        Ok(Self { requests, answers, resting, reading, host })
+        let requested = Mutex::default();
+        Ok(Self { requests, requested, stop, answers, resting, reading, host })
     }
 
     /// The part of a matrix that is read, 0 to 1; `None` while none is. Never waits.
@@ -78,7 +91,17 @@ impl Worker {
 
     /// Sets what is wanted from now on. Never waits.
     pub fn request(&self, request: WorkerRequest) {
+        let wanted = (request.epoch, Arc::clone(&request.spec));
+        let before = self.requested.lock().unwrap_or_else(PoisonError::into_inner).replace(wanted);
+        let is_another = |(epoch, spec): &(u64, Arc<RunSpec>)| {
+            *epoch != request.epoch || !spec.is_same_run(&request.spec)
+        };
+        let is_another = before.as_ref().is_some_and(is_another);
         self.requests.put(request);
+        // After it is there: the loop withdraws this when it takes a request.
+        if is_another {
+            self.stop.after(LONGEST_CYCLE_LEFT);
+        }
         self.host.wake();
     }
 
@@ -97,5 +120,12 @@ impl Worker {
     /// Waits for a report, for tests and programs without a window.
     pub fn wait(&self, at_most: Duration) -> Option<Answer> {
         self.answers.recv_timeout(at_most).ok()
+    }
+}
+
+impl Drop for Worker {
+    /// The thread is waited for, but not its cycle.
+    fn drop(&mut self) {
+        self.stop.now();
     }
 }

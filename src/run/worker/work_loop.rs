@@ -14,7 +14,7 @@ use crate::run::observe::{Experiment, FieldKind};
 use crate::run::plan::{Plan, Planner};
 use crate::run::record::{MemoryNeed, MemoryShort};
 use crate::run::spec::RunSpec;
-use crate::solver::SolverError;
+use crate::solver::{SolverError, StopToken};
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,6 +53,8 @@ pub(super) struct Channels {
 pub(super) struct WorkLoop {
     channels: Channels,
     resting: Arc<AtomicBool>,
+    /// Ends a cycle of a run that is to be replaced.
+    stop: StopToken,
     notify: Box<dyn Fn() + Send>,
     planner: Planner,
     exact: Exact,
@@ -78,12 +80,14 @@ impl WorkLoop {
     pub fn new(
         channels: Channels,
         resting: Arc<AtomicBool>,
+        stop: StopToken,
         notify: Box<dyn Fn() + Send>,
         on_read: impl FnMut(&str, f64) + Send + 'static,
     ) -> Self {
         Self {
             channels,
             resting,
+            stop,
             notify,
             planner: Planner::without_waiting().on_read(on_read),
             exact: Exact::default(),
@@ -107,7 +111,10 @@ impl WorkLoop {
         // A run that catches up is shown before a newer one replaces it.
         if !self.job.as_ref().is_some_and(Job::is_awaited) {
             match self.channels.requests.try_recv() {
-                Ok(request) => self.take(request),
+                Ok(request) => {
+                    self.stop.withdraw();
+                    self.take(request);
+                }
                 Err(TryRecvError::Empty) => {}
                 Err(TryRecvError::Disconnected) => return Turn::End,
             }
@@ -223,7 +230,8 @@ impl WorkLoop {
             plan = Arc::new(on_cpu);
             experiment = self.experiment(&plan);
         }
-        let experiment = experiment.map_err(|error| error.to_string())?;
+        let mut experiment = experiment.map_err(|error| error.to_string())?;
+        experiment.stop_on(&self.stop);
         let mut job = Job::new(request.clone(), plan, experiment);
         if let Some(exact) = self.exact.of(&job.plan.problem) {
             job.set_exact(exact);
@@ -264,6 +272,10 @@ impl WorkLoop {
             && (requests.is_empty() || job.is_awaited())
         {
             job.cycle();
+            if requests.is_empty() {
+                // The request that it was for is taken already.
+                self.stop.withdraw();
+            }
             if !job.is_reported && !job.is_withheld(longest) {
                 return;
             }

@@ -31,7 +31,7 @@ pub use working::{system_bytes, working_bytes};
 use super::{
     Advance, Batch, CycleNorms, Describe, DeviceInfo, FieldObservation, FieldRequest, Kernel,
     Method, NormRequest, Norms, Observe, PassTimes, Quantity, SetUpTimes, Solver, SolverError,
-    Traffic,
+    StopToken, Traffic,
 };
 use crate::clock::Instant;
 use crate::files::reason;
@@ -55,7 +55,6 @@ use patch::Local;
 use spectral::Tables;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use stream::Stream;
 use team::Team;
@@ -649,7 +648,7 @@ impl<R: Real> Advance for CpuSolver<R> {
         }
     }
 
-    fn stop_on(&mut self, stop: &'static AtomicBool) {
+    fn stop_on(&mut self, stop: &StopToken) {
         self.team.stop_on(stop);
     }
 

@@ -1,8 +1,8 @@
 //! The threads of a solver.
 
+use crate::solver::StopToken;
 use rayon::prelude::*;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Point updates that are done sooner than other threads wake up to help.
 const TOO_FEW: usize = 100_000;
@@ -23,8 +23,8 @@ pub(super) fn threads(threads: usize) -> usize {
 pub(super) struct Team {
     /// `None`: the calling thread does it all.
     pool: Option<Arc<rayon::ThreadPool>>,
-    /// Once it is set, a cycle is left unfinished.
-    stop: Option<&'static AtomicBool>,
+    /// While it is due, a cycle is left unfinished.
+    stop: StopToken,
 }
 
 impl Team {
@@ -33,24 +33,24 @@ impl Team {
     pub fn new(threads: usize) -> Self {
         let threads = self::threads(threads);
         if threads == 1 {
-            return Self { pool: None, stop: None };
+            return Self { pool: None, stop: StopToken::default() };
         }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|i| format!("tilescope-solver-{i}"))
             .build();
-        Self { pool: pool.ok().map(Arc::new), stop: None }
+        Self { pool: pool.ok().map(Arc::new), stop: StopToken::default() }
     }
 
-    /// Leaves cycles unfinished once this is set, for good.
-    pub fn stop_on(&mut self, stop: &'static AtomicBool) {
-        self.stop = Some(stop);
+    /// Leaves cycles unfinished while this is due.
+    pub fn stop_on(&mut self, stop: &StopToken) {
+        self.stop = stop.clone();
     }
 
     /// Whether the cycle under way is to be left unfinished.
     #[inline(always)]
     pub fn is_stopped(&self) -> bool {
-        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+        self.stop.is_due()
     }
 
     /// Runs `work`, which divides parts of this number of updates repeatedly, on a thread of the team, so

@@ -3,7 +3,7 @@
 use super::*;
 use crate::run::worker::messages::{ExactState, Phase, Report};
 use crate::run::{FieldKind, MapRequest, MethodSpec, Milestone, ObservationRequest, Outcome, Run};
-use crate::solver::{self, Acceleration, fake::Batches};
+use crate::solver::{self, Acceleration, StopToken, fake::Batches};
 use crossbeam_channel::bounded;
 
 fn request(threads: usize) -> WorkerRequest {
@@ -40,7 +40,8 @@ fn idle() -> Bench {
     let (requests, unread) = bounded(1);
     let (send, answers) = bounded(1);
     let channels = Channels { requests: unread, answers: send, untaken: answers.clone() };
-    let mut work = WorkLoop::new(channels, Arc::default(), Box::new(|| {}), |_, _| {});
+    let mut work =
+        WorkLoop::new(channels, Arc::default(), StopToken::default(), Box::new(|| {}), |_, _| {});
     // However busy the machine is, no run is late.
     work.longest_catch_up = Duration::MAX;
     Bench { work, requests, answers }

@@ -1,0 +1,84 @@
+//! Ends cycles that take long before they are whole.
+
+use crate::clock::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+/// Leaves cycles under way unfinished from some moment on. Copies are one: what one of them is told holds for all.
+///
+/// A solver reads it many times in a cycle, so it must stay due until that cycle has ended: only who makes the cycles may
+/// [withdraw](StopToken::withdraw) it, between two of them.
+#[derive(Clone, Debug, Default)]
+pub struct StopToken {
+    /// Milliseconds since [`START`] at which it is due; 0 while it is not wanted.
+    at: Arc<AtomicU64>,
+}
+
+/// The origin of the times.
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// It is due, and is not withdrawn.
+const FOR_GOOD: u64 = 1;
+
+impl StopToken {
+    /// At once, and for good.
+    pub fn now(&self) {
+        self.at.store(FOR_GOOD, Ordering::Relaxed);
+    }
+
+    /// After so long, unless it is due sooner already.
+    pub fn after(&self, wait: Duration) {
+        let at = (START.elapsed() + wait).as_millis().try_into().unwrap_or(u64::MAX);
+        let sooner = |present| (present == 0 || at < present).then_some(at.max(FOR_GOOD + 1));
+        _ = self.at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sooner);
+    }
+
+    /// Lets cycles be made again, unless it is for good.
+    pub fn withdraw(&self) {
+        let never = |present| (present != FOR_GOOD).then_some(0);
+        _ = self.at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, never);
+    }
+
+    /// Whether a cycle under way is to be left unfinished.
+    #[inline(always)]
+    pub fn is_due(&self) -> bool {
+        match self.at.load(Ordering::Relaxed) {
+            0 => false,
+            at => is_past(at),
+        }
+    }
+}
+
+#[cold]
+fn is_past(at: u64) -> bool {
+    START.elapsed().as_millis() >= u128::from(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_due_after_its_time_until_it_is_withdrawn() {
+        let stop = StopToken::default();
+        assert!(!stop.is_due());
+        stop.after(Duration::from_secs(3600));
+        assert!(!stop.is_due());
+        let copy = stop.clone();
+        copy.after(Duration::ZERO);
+        // The first milliseconds of the program.
+        while !stop.is_due() {
+            std::thread::yield_now();
+        }
+        // A later time does not put it off.
+        copy.after(Duration::from_secs(3600));
+        assert!(stop.is_due());
+        stop.withdraw();
+        assert!(!copy.is_due());
+        copy.now();
+        stop.withdraw();
+        stop.after(Duration::from_secs(3600));
+        assert!(stop.is_due());
+    }
+}
