@@ -905,16 +905,41 @@ fn simulated_devices_have_the_results_of_one() {
     refuse(&format!("{small} --exchange-every 8"), alone);
     let link = "--simulate-devices 2 --link 1,0";
     refuse(&format!("{small} {link}"), "link is 1,0; it must be a latency");
-    refuse(
-        "--shape 64 --batch 4 --simulate-devices 2",
-        "the systems of a 1D batch are independent",
-    );
-    let matrix = "--matrix poisson-9x8 --tile 8 --simulate-devices 2";
-    refuse(matrix, "the blocks of a matrix are on one device");
     let waves = format!("{small} --simulate-devices 2 --wave 2");
     refuse(&waves, "tiles in waves and points in warps are on one device");
-    let streams = "--shape 40x64 --method pyramid --simulate-devices 2";
-    refuse(streams, "2 with method pyramid; it applies only to methods classic and hierarchical");
+    let window = "--shape 40x64 --method wavefront --simulate-devices 2";
+    refuse(window, "2 with method wavefront; one window passes through the whole grid");
+    let over_gpus = "are shared out over devices that a CPU simulates";
+    for (settings, what) in [
+        ("--matrix poisson-9x8 --tile 8", "the blocks of a matrix"),
+        ("--shape 64 --tile 8", "lines"),
+        ("--shape 40x64 --method pyramid --memory 9k", "the slabs of a pyramid"),
+    ] {
+        for place in ["--devices 0,1", "--simulate-devices 2 --backend cuda"] {
+            refuse(&format!("{settings} {place}"), &format!("{what} {over_gpus}"));
+        }
+    }
+    for (settings, why) in [
+        (
+            "--shape 64 --batch 4",
+            "the lines of a batch are independent, so devices exchange nothing",
+        ),
+        ("--shape 40x64 --method pyramid --memory 9k", "read the computer's memory, so devices"),
+    ] {
+        let rarely = format!("{settings} --simulate-devices 2 --exchange-every 4");
+        refuse(&rarely, "--exchange-every is 4");
+        refuse(&rarely, why);
+    }
+    for (settings, parts) in [
+        ("--matrix poisson-9x8 --tile 8", "9, the blocks"),
+        ("--shape 64 --tile 8", "8, the tiles"),
+        ("--shape 64 --method classic", "64, the points"),
+        ("--shape 64 --batch 3", "3, the lines"),
+        ("--shape 40x64 --method classic", "4, the bands of 16 rows"),
+        ("--shape 40x64 --method pyramid --height 2 --memory 14112", "8, the slabs of a pass"),
+    ] {
+        refuse(&format!("{settings} --simulate-devices 99"), &format!("it must be 1 to {parts}"));
+    }
     let path = format!("{small} --simulate-devices 2 --backend cpu --exchange peer");
     refuse(&path, "exchange is peer; it applies only to GPUs");
     refuse(&format!("{small} --exchange host"), "exchange is host; it applies only to several");
@@ -941,6 +966,55 @@ fn simulated_devices_have_the_results_of_one() {
     let needed = cycles("");
     assert_eq!(cycles("--simulate-devices 4"), needed);
     assert!(cycles("--simulate-devices 4 --exchange-every 8") > needed);
+}
+
+/// What else devices share: a matrix, lines, slabs. What they exchange is said, and that they exchange nothing.
+#[test]
+fn simulated_devices_share_matrices_lines_and_slabs() {
+    let folder = folder();
+    let saved = |options: &str, name: &str| {
+        let line = format!("solve {options} --max-cycles 9 --tol none --save-field {name}");
+        tilescope(&folder, &line).assert().success();
+        fs::read(folder.path().join(name)).unwrap()
+    };
+    let exchanged = |options: &str| {
+        let said = json(&folder, &format!("{options} --max-cycles 9 --tol none"));
+        let of = |name: &str| said["devices"][name].clone();
+        (of("messages"), of("bytes"), of("nothing_exchanged"))
+    };
+    for (options, messages, bytes) in [
+        // Each of 72 rows reads its neighbours in the grid, 9 rows away at most.
+        ("--matrix poisson-9x8 --tile 9 --k 3", 4, 4 * 9 * 8),
+        ("--matrix poisson-9x8 --tile 9 --method classic", 4, 4 * 9 * 8),
+        // o/2 + 1 points each way.
+        ("--shape 100 --tile 10 --k 4 --overlap 2", 4, 4 * 2 * 8),
+        ("--shape 100 --tile 10 --k inf", 4, 4 * 8),
+        ("--shape 100 --method classic", 4, 4 * 8),
+    ] {
+        let one = saved(options, "one.npy");
+        let three = format!("{options} --simulate-devices 3");
+        assert_eq!(saved(&three, "three.npy"), one, "{options}");
+        assert_ne!(saved(&format!("{three} --exchange-every 4"), "rarely.npy"), one, "{options}");
+        assert_eq!(exchanged(&three), (messages.into(), bytes.into(), Value::Null), "{options}");
+    }
+    for (options, why) in [
+        ("--shape 30 --batch 6 --tile 8", "the lines of a batch are independent"),
+        ("--shape 30 --batch 6 --method classic", "the lines of a batch are independent"),
+        (
+            "--shape 40x64 --method pyramid --height 2 --memory 14112",
+            "the slabs of a pass read the computer's memory",
+        ),
+    ] {
+        let one = saved(options, "one.npy");
+        let three = format!("{options} --simulate-devices 3");
+        assert_eq!(saved(&three, "three.npy"), one, "{options}");
+        assert_eq!(exchanged(&three), (0.into(), 0.into(), why.into()));
+        let text = format!("solve {three} --max-cycles 2 --tol none");
+        let text = tilescope(&folder, &text).assert().success().get_output().stdout.clone();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains(&format!("nothing, since {why}")), "{text}");
+    }
+    assert_eq!(json(&folder, "--shape 40 --max-cycles 2")["devices"], Value::Null);
 }
 
 /// What later tiles and points see of earlier ones, by options, in a file, in sweeps and in titles.

@@ -219,8 +219,10 @@ pub struct CommonArgs {
     /// Path by which GPUs that share a grid exchange values. Results do not depend on it [default: auto]
     #[arg(long, value_name = "PATH", help_heading = "Method")]
     exchange: Option<ExchangePath>,
-    /// Devices that share the rows of tiles (with --method classic bands of 16 rows, in 3D planes) of a 2D or 3D grid,
-    /// simulated on one CPU or GPU. Results do not depend on it with --exchange-every 1 [default: a single device]
+    /// Devices that share a grid or a matrix, simulated on one CPU, or on a GPU that shares rows of tiles of a 2D or 3D
+    /// grid: rows of tiles (with --method classic bands of 16 rows, in 3D planes), tiles of a line, lines of a batch, blocks
+    /// of a matrix, slabs of --method pyramid. Results do not depend on it with --exchange-every 1 [default: a single
+    /// device]
     #[arg(
         long,
         value_name = "N",
@@ -607,6 +609,8 @@ impl RunArgs {
         let [is_streamed, is_tiled, is_classic, is_shared] =
             [streams, name == MethodName::Hierarchical, name == MethodName::Classic, !streams]
                 .map(|fits| fits || name == base.name);
+        // Also a pyramid is shared out, without an exchange.
+        let has_shares = is_shared || name == MethodName::Pyramid;
         let method = MethodSpec {
             name,
             height: self.height.or(base.height.filter(|_| is_streamed)),
@@ -621,7 +625,7 @@ impl RunArgs {
             simulate_devices: self
                 .common
                 .simulate_devices
-                .or(base.simulate_devices.filter(|_| is_shared)),
+                .or(base.simulate_devices.filter(|_| has_shares)),
             exchange: self.common.exchange.unwrap_or(if is_shared {
                 base.exchange
             } else {
@@ -631,7 +635,7 @@ impl RunArgs {
                 .common
                 .exchange_every
                 .or(base.exchange_every.filter(|_| is_shared)),
-            link: self.common.link.or(base.link.filter(|_| is_shared)),
+            link: self.common.link.or(base.link.filter(|_| has_shares)),
             k: self.k.unwrap_or(base.k),
             tile: axes(&self.tile, tile),
             overlap: axes(&self.overlap, base.overlap),

@@ -10,6 +10,7 @@ mod choices;
 mod console;
 mod default_experiment;
 mod devices;
+mod devices_summary;
 mod given_options;
 mod gpu_notes;
 mod interrupt;

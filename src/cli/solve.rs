@@ -2,6 +2,7 @@
 
 use super::args::RunArgs;
 use super::console::{FAILED, UsageError, as_note, json, named, print, print_note};
+use super::devices_summary::DevicesSummary;
 use super::gpu_notes::print_gpu_notes;
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
@@ -18,7 +19,7 @@ use crate::run::{
     Divergence, FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Record, Run, RunTimes,
     Stop, StopRule, Store, curve_table, reduction, save_solution, save_unknowns,
 };
-use crate::solver::{EdgeShare, Kernel, Method, SolverError, Subiterations, Traffic};
+use crate::solver::{EdgeShare, Kernel, SolverError, Subiterations, Traffic};
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -400,6 +401,9 @@ struct Summary {
     /// Of a matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     matrix: Option<MatrixSummary>,
+    /// Of a run that several devices share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    devices: Option<DevicesSummary>,
     precision: &'static str,
     backend: &'static str,
     kernel: Option<&'static str>,
@@ -449,7 +453,7 @@ impl StreamingSummary {
     /// `None` before the first cycle, whose traffic is counted while it is made.
     fn of(run: &Run) -> Option<Self> {
         let plan = run.plan();
-        let Method::Streaming(streaming) = &plan.method else { return None };
+        let streaming = plan.method.streaming()?;
         let traffic = run.solver().traffic()?;
         let Traffic { up, down, updates, .. } = traffic;
         Some(Self {
@@ -629,6 +633,7 @@ impl Summary {
             tile: axes.map(|axis| spec.method.tile_of(axis)).collect(),
             streaming: StreamingSummary::of(run),
             matrix: MatrixSummary::of(run, setup_seconds)?,
+            devices: DevicesSummary::of(plan),
             precision: spec.method.precision.name(),
             backend: plan.backend().name(),
             kernel: run.solver().device().map(|device| device.kernel.name()),
@@ -714,6 +719,9 @@ impl Summary {
         row(name, value);
         for (name, value) in self.streaming.iter().flat_map(StreamingSummary::rows) {
             row(name, value);
+        }
+        if let Some(devices) = &self.devices {
+            row("exchange", devices.text());
         }
         if let Some(matrix) = &self.matrix {
             for (name, value) in matrix.rows() {

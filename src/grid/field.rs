@@ -156,7 +156,7 @@ impl<R: Real> Field<R> {
         Self::from_stored(shape, values.copied().collect())
     }
 
-    /// Some planes of a 2D or 3D field, with the one on either side for a boundary.
+    /// Some planes, with the one on either side for a boundary; or some lines of a batch.
     pub(crate) fn planes(&self, planes: Range<usize>) -> Self {
         let shape = self.shape.with_planes(planes.len());
         Self::from_stored(shape, self.values[self.shape.stored_planes(planes)].to_vec())

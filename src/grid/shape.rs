@@ -87,34 +87,48 @@ impl Shape {
         }
     }
 
-    /// The shape of this number of successive planes of a 2D or 3D grid: rows in 2D, xy-planes in 3D.
+    /// The shape of this number of successive [planes](Self::planes).
     pub(crate) fn with_planes(&self, planes: usize) -> Self {
+        if self.is_batch() {
+            return Self { batch: planes, ..*self };
+        }
         let mut n = self.n;
         n[self.dim - 1] = planes;
         Self { n, ..*self }
     }
 
-    /// Where some planes of a 2D or 3D grid and the one on either side, a boundary plane or not, lie in storage: the
-    /// whole storage of a grid [of these planes](Self::with_planes).
+    /// Where some planes and the one on either side, a boundary plane or not, lie in storage: the whole storage of a grid
+    /// [of these planes](Self::with_planes). Lines of a batch have none on either side.
     pub(crate) fn stored_planes(&self, planes: Range<usize>) -> Range<usize> {
         let distance = self.stored_plane();
-        planes.start * distance..(planes.end + 2) * distance
+        let sides = if self.is_batch() { 0 } else { 2 };
+        planes.start * distance..(planes.end + sides) * distance
     }
 
-    /// Where some planes of a 2D or 3D grid lie in storage, without the one on either side.
+    /// Where some planes lie in storage, without the one on either side.
     pub(crate) fn stored_alone(&self, planes: Range<usize>) -> Range<usize> {
+        let side = if self.is_batch() { 0 } else { self.stored_plane() };
         let Range { start, end } = self.stored_planes(planes);
-        start + self.stored_plane()..end - self.stored_plane()
+        start + side..end - side
     }
 
-    /// Stored values from a plane of a 2D or 3D grid to the next.
+    /// Stored values from a plane to the next.
     pub(crate) fn stored_plane(&self) -> usize {
-        if self.dim == 3 { self.plane_stride() } else { self.stride() }
+        match self.dim {
+            1 if !self.is_batch() => 1,
+            3 => self.plane_stride(),
+            _ => self.stride(),
+        }
     }
 
-    /// Planes of a 2D or 3D grid along its slowest axis.
+    /// Planes along the slowest axis: xy-planes in 3D, rows in 2D, points of a line, lines of a batch.
     pub(crate) fn planes(&self) -> usize {
-        self.n[self.dim - 1]
+        if self.is_batch() { self.batch } else { self.n[self.dim - 1] }
+    }
+
+    /// Whether it has several independent systems.
+    fn is_batch(&self) -> bool {
+        self.batch > 1
     }
 
     /// The 2D shape of a slice through a 3D grid.

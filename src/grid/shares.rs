@@ -9,7 +9,9 @@
 //! received  what is read and not owned, from the devices that own it
 //! ```
 //!
-//! All are ranges of planes: rows of a 2D grid, xy-planes of a 3D grid.
+//! All are ranges of planes: rows of a 2D grid, xy-planes of a 3D grid, points of a line. Lines of a batch, and slabs that
+//! visit fast memory, read nothing of each other. Blocks of a sparse matrix are shared out by their work, and a device
+//! receives single rows.
 
 use super::AxisTiling;
 use std::ops::Range;
@@ -19,6 +21,8 @@ use std::ops::Range;
 pub struct Shares {
     axis: AxisTiling,
     shares: Vec<Share>,
+    /// Tiles of each device that own planes which others receive.
+    border_tiles: Vec<usize>,
 }
 
 /// What one device computes, keeps and receives.
@@ -40,20 +44,27 @@ pub struct Share {
 pub struct Received {
     /// Which device owns them.
     pub from: usize,
-    /// The planes.
-    pub planes: Range<usize>,
+    /// The planes, in runs: a single one on a grid.
+    pub planes: Vec<Range<usize>>,
+}
+
+impl Received {
+    /// How many planes they are.
+    pub fn count(&self) -> usize {
+        self.planes.iter().map(ExactSizeIterator::len).sum()
+    }
 }
 
 /// Why tiles cannot be shared out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "simulate_devices is {devices}; it must be 1 to {rows}, the rows of tiles that devices share"
-)]
+#[error("simulate_devices is {devices}; it must be 1 to {parts}, the {what} that devices share")]
 pub struct SharesError {
     /// The devices.
     pub devices: usize,
-    /// The rows of tiles.
-    pub rows: usize,
+    /// The parts that can be shared out.
+    pub parts: usize,
+    /// What these are, such as `rows of tiles`.
+    pub what: &'static str,
 }
 
 impl Shares {
@@ -64,35 +75,95 @@ impl Shares {
     /// # Errors
     /// [`SharesError`] unless there are 1 to as many devices as tiles along the axis.
     pub fn new(axis: &AxisTiling, devices: usize) -> Result<Self, SharesError> {
-        let rows = axis.count();
-        if !(1..=rows).contains(&devices) {
-            return Err(SharesError { devices, rows });
-        }
+        let shares = Self::independent(axis, devices)?;
+        Ok(shares.receiving(|share| std::iter::once(share.read(axis.n())).collect()))
+    }
+
+    /// The same where no tile reads what others own, so that devices receive nothing.
+    ///
+    /// # Errors
+    /// As [`Shares::new`].
+    pub fn independent(axis: &AxisTiling, devices: usize) -> Result<Self, SharesError> {
+        let tiles = axis.count();
         // Rounded down, so that the last device is one of those with the longer runs.
         let begin = |device: usize| {
-            let (each, more) = (rows / devices, rows % devices);
+            let (each, more) = (tiles / devices, tiles % devices);
             device * each + device * more / devices
         };
-        let mut shares: Vec<_> = (0..devices)
-            .map(|device| {
-                let tiles = begin(device)..begin(device + 1);
-                let [first, last] = [tiles.start, tiles.end - 1];
-                Share {
-                    computed: axis.computed(first).start..axis.computed(last).end,
-                    owned: axis.owned(first).start..axis.owned(last).end,
-                    tiles,
-                    received: Vec::new(),
-                }
-            })
-            .collect();
-        let owned: Vec<_> = shares.iter().map(|share| share.owned.clone()).collect();
-        for (device, share) in shares.iter_mut().enumerate() {
-            let read = share.read(axis.n());
+        Self::beginning(axis, devices, begin)
+    }
+
+    /// Shares out blocks of rows of a matrix, so that the devices have as much of their work as runs of blocks allow:
+    /// each begins with the block before which the work is nearest to its part of all work. `read` are the rows that
+    /// the blocks of a device read, ascending, in runs.
+    ///
+    /// # Errors
+    /// [`SharesError`] unless there are 1 to as many devices as blocks.
+    ///
+    /// # Panics
+    /// If there are not as many works as blocks.
+    pub fn of_blocks(
+        axis: &AxisTiling,
+        devices: usize,
+        work: &[u64],
+        read: impl FnMut(&Share) -> Vec<Range<usize>>,
+    ) -> Result<Self, SharesError> {
+        let blocks = axis.count();
+        assert_eq!(work.len(), blocks, "the work of every block");
+        check(devices, blocks)?;
+        let mut before = vec![0];
+        for (block, work) in work.iter().enumerate() {
+            before.push(before[block] + u128::from(*work));
+        }
+        let mut begins = vec![0];
+        for device in 1..devices {
+            // In units of a device's part of all work, so that nothing is rounded.
+            let even = before[blocks] * device as u128;
+            let distance = |block: &usize| (before[*block] * devices as u128).abs_diff(even);
+            let after = before.partition_point(|work| work * (devices as u128) < even);
+            // Every device has a block.
+            let possible = begins[device - 1] + 1..=blocks - (devices - device);
+            let near = [after.saturating_sub(1), after];
+            let near = near.map(|block| block.clamp(*possible.start(), *possible.end()));
+            begins.extend(near.into_iter().min_by_key(distance));
+        }
+        begins.push(blocks);
+        Ok(Self::beginning(axis, devices, |device| begins[device])?.receiving(read))
+    }
+
+    /// Contiguous runs of tiles, each of which begins where `begin` says.
+    fn beginning(
+        axis: &AxisTiling,
+        devices: usize,
+        begin: impl Fn(usize) -> usize,
+    ) -> Result<Self, SharesError> {
+        check(devices, axis.count())?;
+        let shares = (0..devices).map(|device| {
+            let tiles = begin(device)..begin(device + 1);
+            let [first, last] = [tiles.start, tiles.end - 1];
+            Share {
+                computed: axis.computed(first).start..axis.computed(last).end,
+                owned: axis.owned(first).start..axis.owned(last).end,
+                tiles,
+                received: Vec::new(),
+            }
+        });
+        let border_tiles = vec![0; devices];
+        Ok(Self { axis: axis.clone(), shares: shares.collect(), border_tiles })
+    }
+
+    /// The same where every device receives what it reads and others own.
+    fn receiving(mut self, mut read: impl FnMut(&Share) -> Vec<Range<usize>>) -> Self {
+        let owned: Vec<_> = self.shares.iter().map(|share| share.owned.clone()).collect();
+        for (device, share) in self.shares.iter_mut().enumerate() {
+            let read = read(share);
             let others = owned.iter().enumerate().filter(|(from, _)| *from != device);
-            let shared = others.map(|(from, owned)| Received { from, planes: both(&read, owned) });
+            let shared =
+                others.map(|(from, owned)| Received { from, planes: common(&read, owned) });
             share.received = shared.filter(|received| !received.planes.is_empty()).collect();
         }
-        Ok(Self { axis: axis.clone(), shares })
+        self.border_tiles = (0..owned.len()).map(|device| self.tiles_sent_by(device)).collect();
+        self
     }
 
     /// The share of every device.
@@ -121,26 +192,43 @@ impl Shares {
         self.shares.iter().map(Share::received_planes).sum()
     }
 
-    /// Tile positions of a device that own planes which others receive: they are computed first, and the others
-    /// while their planes travel.
+    /// How many tiles of a device own planes that others receive: they are computed first, and the others while their
+    /// planes travel.
     pub fn border_tiles(&self, device: usize) -> usize {
-        self.shares[device].tiles.len() - self.inner_tiles(device).len()
+        self.border_tiles[device]
     }
 
-    /// The other tile positions of a device, between those at its borders: nobody receives what they own.
+    /// The other tile positions of a device of a grid, between those at its borders: nobody receives what they own.
     pub fn inner_tiles(&self, device: usize) -> Range<usize> {
         let Range { start, end } = self.shares[device].tiles;
-        let received = || self.shares.iter().flat_map(|share| &share.received);
-        let sent: Vec<_> = received().filter(|it| it.from == device).collect();
+        let sent: Vec<_> = self.sent_by(device).collect();
         let is_inner = |tile: &usize| {
             let owned = self.axis.owned(*tile);
-            sent.iter().all(|message| both(&owned, &message.planes).is_empty())
+            sent.iter().all(|planes| planes.end <= owned.start || owned.end <= planes.start)
         };
         // What is sent lies at either end.
         match ((start..end).find(is_inner), (start..end).rfind(is_inner)) {
             (Some(first), Some(last)) => first..last + 1,
             _ => end..end,
         }
+    }
+
+    /// The planes that others receive from a device, in runs.
+    fn sent_by(&self, device: usize) -> impl Iterator<Item = &Range<usize>> {
+        let received = self.shares.iter().flat_map(|share| &share.received);
+        received.filter(move |it| it.from == device).flat_map(|it| &it.planes)
+    }
+
+    /// See [`Shares::border_tiles`].
+    fn tiles_sent_by(&self, device: usize) -> usize {
+        let owner = |plane| self.axis.owner(plane);
+        let mut tiles: Vec<_> = self
+            .sent_by(device)
+            .flat_map(|planes| owner(planes.start)..=owner(planes.end - 1))
+            .collect();
+        tiles.sort_unstable();
+        tiles.dedup();
+        tiles.len()
     }
 }
 
@@ -152,14 +240,23 @@ impl Share {
 
     /// Planes that it receives with every exchange.
     pub fn received_planes(&self) -> usize {
-        self.received.iter().map(|received| received.planes.len()).sum()
+        self.received.iter().map(Received::count).sum()
     }
 }
 
-/// What two ranges have in common.
-fn both(one: &Range<usize>, other: &Range<usize>) -> Range<usize> {
-    let start = one.start.max(other.start);
-    start..one.end.min(other.end).max(start)
+/// Refuses more devices than there are parts to share, and none.
+fn check(devices: usize, parts: usize) -> Result<(), SharesError> {
+    match (1..=parts).contains(&devices) {
+        true => Ok(()),
+        false => Err(SharesError { devices, parts, what: "rows of tiles" }),
+    }
+}
+
+/// What ascending runs have in common with a range.
+fn common(runs: &[Range<usize>], range: &Range<usize>) -> Vec<Range<usize>> {
+    let first = runs.partition_point(|run| run.end <= range.start);
+    let here = runs[first..].iter().take_while(|run| run.start < range.end);
+    here.map(|run| run.start.max(range.start)..run.end.min(range.end)).collect()
 }
 
 #[cfg(test)]
@@ -169,6 +266,10 @@ mod tests {
 
     fn shares(n: usize, tile: usize, overlap: usize, devices: usize) -> Shares {
         Shares::new(&AxisTiling::new(n, tile, overlap).unwrap(), devices).unwrap()
+    }
+
+    fn of_one(from: usize, planes: Range<usize>) -> Received {
+        Received { from, planes: std::iter::once(planes).collect() }
     }
 
     #[test]
@@ -182,7 +283,7 @@ mod tests {
         let second = &four.of_devices()[1];
         assert_eq!((&second.owned, &second.computed), (&(226..478), &(224..480)));
         let [above, below] = [(0, 223..226), (2, 478..481)];
-        let expected = [above, below].map(|(from, planes)| Received { from, planes });
+        let expected = [above, below].map(|(from, planes)| of_one(from, planes));
         assert_eq!(second.received, expected, "o/2 + 1 planes");
         assert_eq!((four.messages(), four.planes()), (6, 18));
         assert_eq!([0, 1, 3].map(|device| four.border_tiles(device)), [1, 2, 1]);
@@ -194,8 +295,8 @@ mod tests {
         let two = shares(33, 32, 0, 2);
         let [first, last] = two.of_devices() else { panic!("two devices") };
         assert_eq!((&last.computed, &last.owned), (&(1..33), &(16..33)));
-        assert_eq!(last.received, [Received { from: 0, planes: 0..16 }]);
-        assert_eq!(first.received, [Received { from: 1, planes: 16..33 }]);
+        assert_eq!(last.received, [of_one(0, 0..16)]);
+        assert_eq!(first.received, [of_one(1, 16..33)]);
     }
 
     #[test]
@@ -249,15 +350,16 @@ mod tests {
                     let computed = axis.computed(tile);
                     computed.start.saturating_sub(1)..(computed.end + 1).min(axis.n())
                 }) {
-                    let owners = share.received.iter().filter(|it| it.planes.contains(&plane));
+                    let runs = || share.received.iter().flat_map(|it| &it.planes);
+                    let owners = runs().filter(|planes| planes.contains(&plane));
                     let is_owned = share.owned.contains(&plane);
                     prop_assert_eq!(owners.count() + usize::from(is_owned), 1, "plane {}", plane);
                 }
                 for received in &share.received {
                     let owner = &all[received.from].owned;
                     prop_assert!(received.from != device);
-                    prop_assert!(owner.start <= received.planes.start);
-                    prop_assert!(received.planes.end <= owner.end);
+                    let [planes] = &received.planes[..] else { panic!("one run") };
+                    prop_assert!(owner.start <= planes.start && planes.end <= owner.end);
                 }
                 prop_assert_eq!(share.received.is_empty(), devices == 1);
                 let has_border = shares.border_tiles(device) > 0;
@@ -266,12 +368,49 @@ mod tests {
                 for tile in share.tiles.clone() {
                     let owned = axis.owned(tile);
                     let is_sent = all.iter().flat_map(|share| &share.received).any(|it| {
-                        it.from == device && !both(&it.planes, &owned).is_empty()
+                        it.from == device && !common(&it.planes, &owned).is_empty()
                     });
                     prop_assert_eq!(inner.contains(&tile), !is_sent, "tile {}", tile);
                 }
+                prop_assert_eq!(share.tiles.len() - inner.len(), shares.border_tiles(device));
             }
             prop_assert_eq!(shares.borders().count(), devices - 1);
+        }
+
+        /// Work is shared out to half of the largest block: no other beginning of a run would be nearer to its part.
+        #[test]
+        fn blocks_are_shared_out_by_their_work(
+            work in prop::collection::vec(0..50_u64, 1..60),
+            devices in 1..6_usize,
+            read in prop::collection::vec(0..240_usize, 0..60),
+        ) {
+            let rows = 4 * work.len();
+            let axis = AxisTiling::blocks(rows, 4, 2).unwrap();
+            let read: std::collections::BTreeSet<_> = read.into_iter().filter(|it| *it < rows).collect();
+            let runs = || read.iter().map(|row| *row..row + 1).collect();
+            let made = Shares::of_blocks(&axis, devices, &work, |_| runs());
+            let Ok(shares) = made else {
+                prop_assert!(devices > work.len());
+                return Ok(());
+            };
+            let (all, largest) = (work.iter().sum::<u64>(), *work.iter().max().unwrap());
+            let mut next = 0;
+            for (device, share) in shares.of_devices().iter().enumerate() {
+                prop_assert_eq!(share.tiles.start, next);
+                prop_assert!(!share.tiles.is_empty());
+                next = share.tiles.end;
+                let before: u64 = work[..share.tiles.start].iter().sum();
+                let even = (all * device as u64) as f64 / devices as f64;
+                // Blocks without work, and devices that must have one, may stand in between.
+                if work.iter().all(|work| *work > 0) && work.len() >= 8 * devices && largest < 2 * work[0] {
+                    prop_assert!((before as f64 - even).abs() <= largest as f64 / 2.0);
+                }
+                for row in 0..rows {
+                    let is_received = share.received.iter().flat_map(|it| &it.planes).any(|it| it.contains(&row));
+                    prop_assert_eq!(is_received, read.contains(&row) && !share.owned.contains(&row));
+                }
+            }
+            prop_assert_eq!(next, work.len());
         }
 
         /// The tiles of a device, cut out, are those of the axis.

@@ -9,7 +9,7 @@ use crate::problem::matrix::BlockEntries;
 use crate::run::{
     AccelerationCurve, FieldKind, Observation, Plan, Record, Reductions, Report, Snapshot,
 };
-use crate::solver::{Acceleration, Devices, Exchange, Method};
+use crate::solver::{Acceleration, Devices, Exchange};
 use std::fmt;
 
 /// What is known of an iterate and of its run.
@@ -114,9 +114,9 @@ impl<'a> Evidence<'a> {
 
     /// Point updates computed for each one that is kept, counted where a method streams.
     fn redundancy(&self) -> Option<f64> {
-        match self.plan.method {
-            Method::Streaming(_) => Some(self.observation.traffic?.redundancy()),
-            _ => Some(self.plan.tiling.redundancy()),
+        match self.plan.method.streaming() {
+            Some(_) => Some(self.observation.traffic?.redundancy()),
+            None => Some(self.plan.tiling.redundancy()),
         }
     }
 }

@@ -166,7 +166,7 @@ impl<R: Real> RowArrays<R> {
         Self { values, distance }
     }
 
-    /// Those of some planes of a 2D grid.
+    /// Those of some planes.
     fn planes(&self, shape: &Shape, planes: Range<usize>) -> Self {
         let stored = shape.stored_planes(planes);
         let parts = self.values.chunks(self.distance).flat_map(|array| &array[stored.clone()]);
@@ -213,8 +213,7 @@ impl<R: Real> System<R> {
         }
     }
 
-    /// The numbers of some planes of a 2D or 3D grid, as a system of their own: the planes on either side are its
-    /// boundary.
+    /// The numbers of some planes, as a system of their own: the planes on either side are its boundary.
     pub(crate) fn planes(&self, planes: Range<usize>) -> Self {
         let of_rows = |rows: &RowArrays<R>| rows.planes(self.shape(), planes.clone());
         Self {

@@ -12,7 +12,7 @@ use super::spec::{
 };
 use crate::grid::memory::{self, NoRoom, OutOfMemory};
 use crate::grid::{
-    Geometry, Precision, Shape, ShapeError, SharesError, Slice, Tiling, TilingError,
+    AxisTiling, Geometry, Precision, Shape, ShapeError, SharesError, Slice, Tiling, TilingError,
 };
 use crate::number::{counted, joined, ratio};
 use crate::problem::input::{self, InputError};
@@ -23,8 +23,9 @@ use crate::problem::{
 };
 use crate::solver::cuda::{self, Device};
 use crate::solver::{
-    Devices, ExchangePath, Kernel, Layout, MemoryTraffic, Method, MethodName, Place, Slabs,
-    SolverError, Spectral, SpectralError, StreamingError, Subiterations, Traffic, traffic_of_cycle,
+    Devices, ExchangePath, Kernel, Layout, Link, MemoryTraffic, Method, MethodName, Place,
+    SharedParts, Slabs, SolverError, Spectral, SpectralError, StreamingError, Subiterations,
+    Traffic, traffic_of_cycle,
 };
 use std::num::NonZeroU64;
 use std::ops::Deref;
@@ -220,7 +221,10 @@ impl Planner {
         };
         let omega = spec.method.omega;
         let method = match spec.method.name.is_streaming() {
-            true => Method::Streaming(spec.method.streaming(&shape)?),
+            true => {
+                let method = Method::Streaming(spec.method.streaming(&shape)?);
+                on_devices(&spec.method, method, &shape)?
+            }
             false => {
                 let method = method(&spec.method, &tiling, &problem.operator)?;
                 let method = on_devices(&spec.method, method, &shape)?;
@@ -228,7 +232,7 @@ impl Planner {
             }
         };
         self.last = Some((spec.problem.clone(), Arc::clone(&problem), Arc::clone(&jacobi_radius)));
-        let (place, without_gpu) = self.place(&spec.method, &problem, &method)?;
+        let (place, without_gpu) = self.place(spec, &problem, &method)?;
         Ok(Plan {
             spec: spec.clone(),
             problem,
@@ -302,7 +306,9 @@ impl Planner {
         let tiling = Tiling::blocks(problem.shape.nx(), block, method_spec.overlap_of(0))?;
         check_k(method_spec)?;
         let method = method(method_spec, &tiling, &problem.operator)?;
-        let (place, without_gpu) = self.place(method_spec, &problem, &method)?;
+        let matrix = problem.operator.matrix().map(Deref::deref);
+        let method = blocks_on_devices(method_spec, method, matrix, tiling.x())?;
+        let (place, without_gpu) = self.place(spec, &problem, &method)?;
         Ok(Plan {
             spec: spec.clone(),
             problem,
@@ -325,11 +331,14 @@ impl Planner {
     /// Where a run is made, and why not on the GPU that `auto` tried.
     fn place(
         &mut self,
-        spec: &MethodSpec,
+        run: &RunSpec,
         problem: &Problem,
         method: &Method,
     ) -> Result<(Place, Option<SolverError>), PlanError> {
-        if spec.backend == Backend::Cpu || spec.is_for_cpu() {
+        let spec = &run.method;
+        let is_for_cpu = spec.is_for_cpu()
+            || spec.device_count().is_some() && run.shared_on_cpu_alone().is_some();
+        if spec.backend == Backend::Cpu || is_for_cpu {
             return Ok((on_cpu(spec), None));
         }
         let devices: Vec<_> = spec.devices.iter().map(|ordinal| self.device(*ordinal)).collect();
@@ -387,7 +396,7 @@ impl Planner {
     /// # Errors
     /// [`PlanError`] if only a GPU could run it, and none can be used.
     pub(super) fn decide_again(&mut self, plan: &Plan) -> Result<Plan, PlanError> {
-        let (place, without_gpu) = self.place(&plan.spec.method, &plan.problem, &plan.method)?;
+        let (place, without_gpu) = self.place(&plan.spec, &plan.problem, &plan.method)?;
         Ok(Plan { place, without_gpu, ..plan.clone() })
     }
 
@@ -468,17 +477,30 @@ impl Plan {
         Geometry::new(self.problem.shape, self.tiling.clone()).shown(slice)
     }
 
-    /// Where devices that share the grid meet: each border lies before the plane of that number. None on one device.
+    /// Where devices that share the grid meet: each border lies before the plane of that number, before a point of a line,
+    /// a line of a batch, or a row of a matrix. None on one device.
     pub fn device_borders(&self) -> Vec<usize> {
         let devices = self.method.devices();
         devices.map_or_else(Vec::new, |devices| devices.shares().borders().collect())
     }
 
-    /// Those that cross the vertical axis of a map of the grid, or of a slice through it.
-    pub fn device_borders_shown(&self, slice: Option<Slice>) -> Vec<usize> {
-        let last = self.problem.shape.dim() - 1;
-        let crosses = slice.map_or(last == 1, |slice| slice.axes()[1] == last);
+    /// Those that cross an axis of a map of the grid, or of a slice through it: 0 across, 1 down.
+    pub fn device_borders_along(&self, axis: usize, slice: Option<Slice>) -> Vec<usize> {
+        let shape = &self.problem.shape;
+        let last = shape.dim() - 1;
+        let crosses = match slice {
+            Some(slice) => slice.axes()[axis] == last,
+            // Lines of a batch lie below each other.
+            None if shape.batch() > 1 => axis == 1,
+            None => axis == last,
+        };
         if crosses { self.device_borders() } else { Vec::new() }
+    }
+
+    /// The device that owns a row of a matrix; `None` on one device.
+    pub fn device_of_row(&self, row: usize) -> Option<usize> {
+        let shares = self.method.devices().filter(|devices| devices.count() > 1)?.shares();
+        Some(shares.of_devices().partition_point(|share| share.owned.end <= row))
     }
 
     /// Where it runs; never [`Backend::Auto`].
@@ -870,9 +892,49 @@ impl RunSpec {
             other => Some(other.to_string()),
         }
     }
+
+    /// What devices can share of the grid or the matrix; `None` where its tiles, its height or its shape are not valid.
+    pub fn shared_parts(&self) -> Option<SharedParts> {
+        if self.problem.kind == ProblemKind::Matrix {
+            return Some(SharedParts::of_blocks(self.tiling()?.x()));
+        }
+        let shape = self.problem.grid()?;
+        let method = match self.method.name {
+            MethodName::Classic => Method::Classic,
+            MethodName::Hierarchical => Method::Hierarchical { k: 1, tiling: self.tiling()? },
+            MethodName::Pyramid | MethodName::Wavefront => {
+                Method::Streaming(self.method.streaming(&shape).ok()?)
+            }
+        };
+        Some(SharedParts::of(&method, &shape))
+    }
+
+    /// Why devices that share it have nothing to exchange, in a few words; `None` where they may have.
+    pub fn why_no_exchange(&self) -> Option<&'static str> {
+        if self.problem.batch > 1 {
+            Some("the lines of a batch are independent")
+        } else if self.method.name.is_streaming() {
+            Some("the slabs of a pass read the computer's memory")
+        } else {
+            None
+        }
+    }
+
+    /// What is shared out over simulated devices on a CPU, and not over GPUs; `None` if GPUs share it, too.
+    fn shared_on_cpu_alone(&self) -> Option<&'static str> {
+        if self.problem.kind == ProblemKind::Matrix {
+            Some("the blocks of a matrix")
+        } else if self.method.name.is_streaming() {
+            Some("the slabs of a pyramid")
+        } else if self.problem.shape.len() == 1 {
+            Some("lines")
+        } else {
+            None
+        }
+    }
 }
 
-/// Refuses several devices where nothing is exchanged, and what applies only to them.
+/// Refuses several devices where nothing can be shared out, and what applies only to them.
 fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     let MethodSpec { simulate_devices, exchange_every, exchange, link, .. } = run.method;
     let spec = &run.method;
@@ -903,24 +965,30 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     if exchange != ExchangePath::default() && spec.backend == Backend::Cpu {
         return Err(value("exchange", exchange.name(), "it applies only to GPUs"));
     }
-    if run.problem.kind == ProblemKind::Matrix {
-        return refuse("the blocks of a matrix are on one device");
-    }
-    if run.problem.shape.len() == 1 {
-        return refuse(
-            "the systems of a 1D batch are independent, so devices would exchange nothing; it needs a 2D or 3D grid",
-        );
-    }
-    if spec.name.is_streaming() {
+    if spec.name == MethodName::Wavefront {
         let given = format!("{given} with method {}", spec.name.name());
-        let allowed = "it applies only to methods classic and hierarchical";
+        let allowed = "one window passes through the whole grid, so there is nothing to share out; methods classic, hierarchical and pyramid can be";
         return Err(value(field, given, allowed));
     }
     if !spec.schedule().is_jacobi() {
         return refuse("tiles in waves and points in warps are on one device");
     }
+    if let Some(what) = run.shared_on_cpu_alone()
+        && (simulate_devices.is_none() || spec.backend == Backend::Cuda)
+    {
+        return refuse(&format!(
+            "{what} are shared out over devices that a CPU simulates (backend auto or cpu), and not over GPUs"
+        ));
+    }
+    if spec.slabs == Slabs::Two {
+        return Err(value("slabs", "two", "with several devices it must be auto or one"));
+    }
     if exchange_every == Some(0) {
         return Err(value("exchange_every", 0, "it must be at least 1"));
+    }
+    if let (Some(cycles @ 2..), Some(why)) = (exchange_every, run.why_no_exchange()) {
+        let allowed = format!("{why}, so devices exchange nothing; it must be left out");
+        return Err(value("exchange_every", cycles, allowed));
     }
     let is_link = |[latency, bandwidth]: [f64; 2]| {
         latency >= 0.0 && latency.is_finite() && bandwidth > 0.0 && bandwidth.is_finite()
@@ -934,18 +1002,41 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     }
 }
 
-/// The method shared out over several devices, if there are any.
+/// The method on a grid shared out over several devices, if there are any.
 fn on_devices(spec: &MethodSpec, method: Method, shape: &Shape) -> Result<Method, PlanError> {
+    shared_out(spec, method, |method, count, every, link| {
+        Devices::new(method, shape, count, every, link)
+    })
+}
+
+/// The same of a method on blocks of rows of a matrix.
+fn blocks_on_devices(
+    spec: &MethodSpec,
+    method: Method,
+    matrix: Option<&Csr>,
+    blocks: &AxisTiling,
+) -> Result<Method, PlanError> {
+    let Some(matrix) = matrix else { return Ok(method) };
+    shared_out(spec, method, |method, count, every, link| {
+        Devices::of_blocks(method, matrix, blocks, count, every, link)
+    })
+}
+
+fn shared_out(
+    spec: &MethodSpec,
+    method: Method,
+    share: impl FnOnce(&Method, usize, NonZeroU64, Link) -> Result<Devices, SharesError>,
+) -> Result<Method, PlanError> {
     let Some(count) = spec.device_count() else { return Ok(method) };
     let every = spec.exchange_every.and_then(NonZeroU64::new).unwrap_or(NonZeroU64::MIN);
-    match Devices::new(&method, shape, count, every, spec.link()) {
+    match share(&method, count, every, spec.link()) {
         Ok(devices) => Ok(method.on_devices(devices)),
         Err(error) if spec.simulate_devices.is_some() => Err(error.into()),
-        Err(SharesError { rows, .. }) => {
+        Err(SharesError { parts, .. }) => {
             let given = as_written(&spec.devices, ",");
             let allowed = format!(
                 "it must be at most {}, one for each row of tiles that devices share",
-                counted(rows as u64, "GPU")
+                counted(parts as u64, "GPU")
             );
             Err(value("devices", given, allowed))
         }

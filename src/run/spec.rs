@@ -290,7 +290,7 @@ pub struct MethodSpec {
     /// How values get from one of several GPUs to another. No result depends on it.
     #[serde(skip_serializing_if = "is_auto_path")]
     pub exchange: ExchangePath,
-    /// Devices that share the tiles of a 2D or 3D grid, simulated on one device ([`crate::solver::Devices`]); a single one
+    /// Devices that share a grid or a matrix, simulated on one device ([`crate::solver::Devices`]); a single one
     /// where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulate_devices: Option<usize>,
@@ -590,8 +590,11 @@ impl MethodSpec {
         self.name = name;
         if name.is_streaming() {
             self.omega = 1.0;
-            (self.simulate_devices, self.exchange_every, self.link) = (None, None, None);
-            self.exchange = ExchangePath::Auto;
+            // Slabs exchange nothing, and one window is on one device.
+            (self.exchange, self.exchange_every) = (ExchangePath::Auto, None);
+            if name == MethodName::Wavefront {
+                (self.simulate_devices, self.link) = (None, None);
+            }
         } else {
             (self.height, self.memory) = (None, None);
         }

@@ -2,12 +2,20 @@
 //!
 //! Each device keeps the planes that its tiles own and read. After every `exchange_every` cycles it receives those
 //! that others own; in between they are frozen for it, as the halo of a tile is for its subiterations. Exchanged
-//! after every cycle, the iterates are those of one device, to the last bit.
+//! after every cycle, the iterates are those of one device, to the last bit. Of a sparse matrix it keeps the rows of its
+//! blocks, and receives single values: those that its static entries and its overlap name.
+//!
+//! Lines of a batch are independent, and slabs that visit the fast memories of devices read what lies in the computer's
+//! memory: then nothing is exchanged.
 
-use super::Method;
-use crate::grid::{AxisTiling, Precision, Shape, Shares, SharesError, Tiling};
+use super::{Method, Scheme};
+use crate::grid::{AxisTiling, Precision, Shape, Share, Shares, SharesError};
+use crate::problem::Csr;
+use crate::problem::matrix::{Readers, computed_rows};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Rows of a 2D grid that Jacobi's sweeps are shared out by: the bands in which a CPU updates rows and adds their
 /// norms, so that these have the same bits on any number of devices.
@@ -69,10 +77,10 @@ impl ExchangePath {
     }
 }
 
-/// The devices that share a 2D or 3D grid.
+/// The devices that share a grid or a matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Devices {
-    shares: Shares,
+    shares: Arc<Shares>,
     exchange_every: NonZeroU64,
     link: Link,
 }
@@ -90,11 +98,11 @@ pub struct Exchange {
 }
 
 impl Devices {
-    /// Shares out the tiles of a method over `count` devices; of Jacobi's sweeps, bands of 16 rows in 2D and
-    /// planes in 3D.
+    /// Shares out a method on a grid over `count` devices: the lines of a batch, the slabs of a pyramid, or rows of tiles,
+    /// on a line its tiles; of Jacobi's sweeps bands of 16 rows in 2D, planes in 3D, and points of a line.
     ///
     /// # Errors
-    /// [`SharesError`] if there are fewer rows of tiles than devices.
+    /// [`SharesError`] if there are fewer of these than devices.
     pub fn new(
         method: &Method,
         shape: &Shape,
@@ -102,13 +110,40 @@ impl Devices {
         exchange_every: NonZeroU64,
         link: Link,
     ) -> Result<Self, SharesError> {
-        let axis = axis_of(method.tiling(), shape);
-        Ok(Self { shares: Shares::new(&axis, count)?, exchange_every, link })
+        let SharedParts { axis, what, are_apart } = SharedParts::of(method, shape);
+        let made = if are_apart { Shares::independent } else { Shares::new };
+        let shares = made(&axis, count).map_err(|error| SharesError { what, ..error })?;
+        Ok(Self { shares: Arc::new(shares), exchange_every, link })
     }
 
-    /// The most devices that can share a grid with these tiles, or, without any, Jacobi's sweeps on it.
-    pub fn most(tiling: Option<&Tiling>, shape: &Shape) -> usize {
-        axis_of(tiling, shape).count()
+    /// Shares out blocks of rows of a matrix, by the entries of the rows that they compute. A device receives the values
+    /// that its rows read and others own; sweeps of method classic compute no overlap.
+    ///
+    /// # Errors
+    /// [`SharesError`] if there are fewer blocks than devices.
+    pub fn of_blocks(
+        method: &Method,
+        matrix: &Csr,
+        blocks: &AxisTiling,
+        count: usize,
+        exchange_every: NonZeroU64,
+        link: Link,
+    ) -> Result<Self, SharesError> {
+        let blocks = method.blocks(blocks);
+        let entries = |rows: Vec<u32>| {
+            rows.iter().map(|row| matrix.columns(*row as usize).len() as u64).sum::<u64>()
+        };
+        let work: Vec<_> = computed_rows(matrix, &blocks).map(|(_, rows)| entries(rows)).collect();
+        let mut readers = Readers::new(matrix);
+        let mut rows = computed_rows(matrix, &blocks);
+        let read = |share: &Share| {
+            let of_device = rows.by_ref().take(share.tiles.len());
+            in_runs(&readers.read_by(of_device.flat_map(|(_, rows)| rows)))
+        };
+        let what = SharedParts::of_blocks(&blocks).what;
+        let shares = Shares::of_blocks(&blocks, count, &work, read)
+            .map_err(|error| SharesError { what, ..error })?;
+        Ok(Self { shares: Arc::new(shares), exchange_every, link })
     }
 
     /// The link by which the time of an exchange is predicted.
@@ -131,9 +166,14 @@ impl Devices {
         self.exchange_every.get()
     }
 
+    /// Whether they exchange anything.
+    pub fn exchange_values(&self) -> bool {
+        self.shares.messages() > 0
+    }
+
     /// Whether devices compute some cycles with values of others that are older than the cycle before.
     pub fn have_frozen_halos(&self) -> bool {
-        self.count() > 1 && self.exchange_every() > 1
+        self.exchange_values() && self.exchange_every() > 1
     }
 
     /// Whether an exchange follows this cycle; the initial guess is known everywhere.
@@ -141,12 +181,12 @@ impl Devices {
         cycle.is_multiple_of(self.exchange_every())
     }
 
-    /// What an exchange on a grid moves, in this precision.
+    /// What an exchange moves, in this precision: on a grid, or of the rows of a matrix as a line.
     pub fn exchange(&self, shape: &Shape, precision: Precision) -> Exchange {
         let plane = shape.points() / shape.planes() * precision.bytes();
         let bytes = |planes: usize| (planes * plane) as u64;
         let seconds = self.shares.of_devices().iter().map(|share| {
-            let messages = share.received.iter().map(|it| bytes(it.planes.len()));
+            let messages = share.received.iter().map(|it| bytes(it.count()));
             messages.map(|bytes| self.link.seconds(bytes)).sum()
         });
         Exchange {
@@ -170,17 +210,67 @@ impl Devices {
     }
 }
 
-/// What is shared out: the rows of tiles; without tiles bands of 16 rows in 2D, and planes in 3D.
-fn axis_of(tiling: Option<&Tiling>, shape: &Shape) -> AxisTiling {
-    let of_tiles = tiling.and_then(|tiling| tiling.axes().last().cloned());
-    of_tiles.unwrap_or_else(|| {
-        AxisTiling::bands(shape.planes(), if shape.dim() == 2 { BAND } else { 1 })
-    })
+/// What of a grid or of a matrix is shared out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedParts {
+    axis: AxisTiling,
+    what: &'static str,
+    /// Whether none reads what another owns in the same cycle or the one before it.
+    are_apart: bool,
+}
+
+impl SharedParts {
+    /// Of a grid with this method.
+    pub fn of(method: &Method, shape: &Shape) -> Self {
+        let bands = |points| AxisTiling::bands(shape.planes(), points);
+        if shape.dim() == 1 && shape.batch() > 1 {
+            return Self { axis: bands(1), what: "lines", are_apart: true };
+        }
+        if let Method::Streaming(streaming) = method.plain() {
+            let planes = match streaming.scheme() {
+                Scheme::Pyramid => streaming.planes_of_slab(),
+                // One window passes through the whole grid.
+                Scheme::Wavefront { .. } => shape.planes(),
+            };
+            return Self { axis: bands(planes), what: "slabs of a pass", are_apart: true };
+        }
+        let of_tiles = method.tiling().and_then(|tiling| tiling.axes().last().cloned());
+        let (axis, what) = match (of_tiles, shape.dim()) {
+            (Some(axis), 1) => (axis, "tiles"),
+            (Some(axis), _) => (axis, "rows of tiles"),
+            (None, 1) => (AxisTiling::single_points(shape.planes()), "points"),
+            (None, 2) => (bands(BAND), "bands of 16 rows"),
+            (None, _) => (bands(1), "planes"),
+        };
+        Self { axis, what, are_apart: false }
+    }
+
+    /// Of a matrix that is cut into blocks.
+    pub fn of_blocks(blocks: &AxisTiling) -> Self {
+        Self { axis: blocks.clone(), what: "blocks", are_apart: false }
+    }
+
+    /// How many there are: the most devices.
+    pub fn count(&self) -> usize {
+        self.axis.count()
+    }
+
+    /// What they are called, such as `rows of tiles`.
+    pub fn what(&self) -> &'static str {
+        self.what
+    }
+}
+
+/// Ascending rows in runs.
+fn in_runs(rows: &[u32]) -> Vec<Range<usize>> {
+    let runs = rows.chunk_by(|a, b| a + 1 == *b);
+    runs.map(|run| run[0] as usize..run[0] as usize + run.len()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::Tiling;
 
     fn devices(count: usize, every: u64) -> (Devices, Shape) {
         let shape = Shape::grid_2d(16_384, 16_384).unwrap();
@@ -225,8 +315,8 @@ mod tests {
         let flat = Shape::grid_2d(9, 70).unwrap();
         let borders: Vec<_> = shared(&flat, 2).unwrap().shares().borders().collect();
         assert_eq!(borders, [32]);
-        assert_eq!(shared(&flat, 6).unwrap_err().rows, 5);
-        assert_eq!(Devices::most(None, &flat), 5);
+        assert_eq!(shared(&flat, 6).unwrap_err().parts, 5);
+        assert_eq!(SharedParts::of(&Method::Classic, &flat).count(), 5);
         let deep = Shape::grid_3d(9, 70, 4).unwrap();
         assert_eq!(shared(&deep, 4).unwrap().count(), 4);
     }

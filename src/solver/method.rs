@@ -2,7 +2,7 @@
 
 use super::method_name::MethodName;
 use super::{Devices, Schedule, Spectral, Streaming, Subiterations};
-use crate::grid::Tiling;
+use crate::grid::{AxisTiling, Tiling};
 
 /// How one cycle turns an iterate into the next.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,8 +36,8 @@ pub enum Method {
         /// Whose sweeps.
         sweeps: Box<Method>,
     },
-    /// The cycles of the classic or of the hierarchical method, also in the sine basis, on a 2D or 3D grid that several
-    /// devices share.
+    /// The cycles of the classic or of the hierarchical method, also in the sine basis, or the passes of a pyramid, on a
+    /// grid that several devices share; those of the first two also on a matrix.
     OnDevices {
         /// Who computes what, and when they exchange it.
         devices: Devices,
@@ -162,11 +162,25 @@ impl Method {
         }
     }
 
+    /// How its planes pass through fast memory; `None` of a method that does not stream.
+    pub fn streaming(&self) -> Option<&Streaming> {
+        match self.plain() {
+            Self::Streaming(streaming) => Some(streaming),
+            _ => None,
+        }
+    }
+
+    /// Of blocks of a matrix those that it computes: sweeps of Jacobi's iteration have no overlap.
+    pub(super) fn blocks(&self, blocks: &AxisTiling) -> AxisTiling {
+        match self.plain() {
+            Self::Classic => AxisTiling::bands(blocks.n(), blocks.tile()),
+            _ => blocks.clone(),
+        }
+    }
+
     /// Sweeps that one cycle counts as ([`Subiterations::counted_sweeps`]).
     pub fn sweeps_per_cycle(&self) -> u64 {
-        match self {
-            Self::Streaming(streaming) => streaming.height() as u64,
-            _ => self.k().counted_sweeps(),
-        }
+        let height = self.streaming().map(|streaming| streaming.height() as u64);
+        height.unwrap_or_else(|| self.k().counted_sweeps())
     }
 }

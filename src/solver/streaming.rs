@@ -285,6 +285,11 @@ impl Streaming {
         self.planes
     }
 
+    /// Planes that a slab of a pyramid owns, with one of them at a time.
+    pub fn planes_of_slab(&self) -> usize {
+        self.planes - 2 * self.height
+    }
+
     /// The largest height for which there is room.
     pub fn most_height(&self) -> usize {
         let at_once = if self.slabs == Slabs::Two { 2 } else { 1 };

@@ -3,6 +3,7 @@
 //! cycles that a run takes are those that were counted independently.
 
 mod cases;
+mod devices;
 mod figures;
 mod grids;
 mod naive;

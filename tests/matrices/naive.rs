@@ -5,6 +5,7 @@ use std::ops::Range;
 use tilescope::grid::Real;
 
 /// A system of dense rows, `None` where there is no entry, and its iterate.
+#[derive(Clone)]
 pub struct Naive<R> {
     rows: Vec<Vec<Option<f64>>>,
     rhs: Vec<f64>,
@@ -24,6 +25,11 @@ impl<R: Real> Naive<R> {
         })
     }
 
+    /// The columns of a row off the diagonal.
+    pub fn columns(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
+        self.beside(row).map(|(column, _)| column)
+    }
+
     fn weight(&self, row: usize, value: f64) -> R {
         R::from_f64(-value / self.rows[row][row].expect("a diagonal"))
     }
@@ -41,7 +47,7 @@ impl<R: Real> Naive<R> {
     }
 
     /// Rows within that many steps in the graph of A + Aᵀ.
-    fn around(&self, owned: Range<usize>, steps: usize) -> BTreeSet<usize> {
+    pub fn around(&self, owned: Range<usize>, steps: usize) -> BTreeSet<usize> {
         let mut rows: BTreeSet<usize> = owned.collect();
         for _ in 0..steps {
             let mut next = rows.clone();

@@ -6,23 +6,29 @@ use tilescope::grid::{Precision, Real, Tiling};
 use tilescope::solver::cpu::{self, Level};
 use tilescope::solver::{CycleNorms, Layout, Method, NormRequest, Solver};
 
+/// A solver behind the interface that the program uses, so that it is not compiled again for the tests.
+pub fn solver<R: Real>(case: &Case, method: Method, layout: Layout) -> Box<dyn Solver> {
+    let (problem, level) = (case.problem(), Level::best());
+    cpu::at_level(&problem, method, R::PRECISION, case.threads, layout, level)
+        .expect("little memory")
+}
+
 /// Values as bits. Every value of single precision is one of double precision.
-fn bits<R: Real>(values: &[R]) -> Vec<u64> {
+pub fn bits<R: Real>(values: &[R]) -> Vec<u64> {
     values.iter().map(|value| value.to_f64().to_bits()).collect()
 }
 
-fn iterate(solver: &dyn Solver) -> Vec<u64> {
+pub fn iterate(solver: &dyn Solver) -> Vec<u64> {
     bits(&solver.solution().expect("a CPU").to_interior())
 }
 
 /// Makes a cycle, with all norms.
-fn cycle(solver: &mut dyn Solver) -> CycleNorms {
+pub fn cycle(solver: &mut dyn Solver) -> CycleNorms {
     solver.cycles(1, NormRequest::ALL).expect("a CPU").norms[0]
 }
 
 fn check<R: Real>(case: &Case) {
     const CYCLES: usize = 3;
-    let problem = case.problem();
     let mut naive = case.naive::<R>();
     let mut classic = case.naive::<R>();
     let start = naive.residual();
@@ -31,13 +37,8 @@ fn check<R: Real>(case: &Case) {
         classic.sweep();
     }
     let method = case.method();
-    let solver = |method: &Method, layout, threads| {
-        let level = Level::best();
-        cpu::at_level(&problem, method.clone(), R::PRECISION, threads, layout, level)
-            .expect("little memory")
-    };
     for layout in Layout::ALL {
-        let mut solver = solver(&method, layout, case.threads);
+        let mut solver = solver::<R>(case, method.clone(), layout);
         let norms = cycle(solver.as_mut());
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-4 * (1.0 + a.abs());
         assert!(near(norms.residual_before.l2, start), "{layout:?}: {norms:?}, {start}");
@@ -48,7 +49,7 @@ fn check<R: Real>(case: &Case) {
         let found = solver.norms(NormRequest::RESIDUAL_L2).expect("no GPU").residual;
         assert!(near(found.expect("it was requested").l2, naive.residual()));
     }
-    let mut solver = solver(&Method::Classic, Layout::Rows, case.threads);
+    let mut solver = solver::<R>(case, Method::Classic, Layout::Rows);
     for _ in 0..CYCLES {
         cycle(solver.as_mut());
     }

@@ -1,15 +1,18 @@
 //! Devices that share a grid: exchanged after every cycle, the bits and norms of one device; in between, those of
-//! devices whose view of the others is frozen.
+//! devices whose view of the others is frozen. Slabs of a pyramid exchange nothing.
 
 use crate::cases::{Case, any_case, case, with_random_rows};
 use crate::naive::{Naive, Num};
-use crate::{Cycles, bits, bits_of};
+use crate::{Cycles, bits, bits_of, on_cpu};
 use proptest::prelude::*;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use tilescope::grid::Shape;
+use tilescope::grid::{Shape, Tiling};
+use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::cpu::Level;
-use tilescope::solver::{Devices, Link, Method, NormRequest};
+use tilescope::solver::{
+    Devices, Height, Link, Method, MethodName, NormRequest, Spectral, Streaming,
+};
 
 /// A method on as many of `count` devices as its tiles allow, with what they own.
 fn shared(sweeps: Method, shape: &Shape, count: usize, every: u64) -> (Method, Devices) {
@@ -53,7 +56,8 @@ fn frozen_matches_naive<R: Num>(
     every: u64,
 ) -> Result<(), TestCaseError> {
     let shape = &case.problem.shape;
-    let slowest = shape.axes()[shape.dim() - 1];
+    // Lines of a batch, or planes along the slowest axis.
+    let slowest = if shape.batch() > 1 { shape.batch() } else { shape.axes()[shape.dim() - 1] };
     let plane = shape.points() / slowest;
     for sweeps in [case.hierarchical(), Method::Classic] {
         let is_classic = sweeps == Method::Classic;
@@ -80,7 +84,7 @@ fn frozen_matches_naive<R: Num>(
             }
             let residual = solver.norms(NormRequest::RESIDUAL).expect("the CPU does not fail");
             let found = solver.cycle();
-            if every > 1 && devices.count() > 1 {
+            if devices.have_frozen_halos() {
                 prop_assert_eq!(Some(found.residual_before), residual.residual);
             }
             prop_assert_eq!(bits(&solver.iterate()), bits_of(&global.u), "cycle {}", cycle);
@@ -98,9 +102,26 @@ fn frozen_matches_naive<R: Num>(
     Ok(())
 }
 
-/// On a 2D or 3D grid.
-fn of_planes(cases: impl Strategy<Value = Case>) -> impl Strategy<Value = Case> {
-    cases.prop_filter("a 2D or 3D grid", |case| case.problem.shape.dim() > 1)
+/// A pyramid has the bits of one device, moves and computes as much, and every device has slabs of its own.
+fn pyramid_equals_one_device<R: Num>(
+    case: &Case,
+    count: usize,
+    (planes, height): (usize, usize),
+) -> Result<(), TestCaseError> {
+    let shape = &case.problem.shape;
+    let memory = Streaming::memory_of(planes, shape, R::PRECISION);
+    let height = Height::Sweeps(height.min((planes - 1) / 2));
+    let streaming = Streaming::new(MethodName::Pyramid, height, memory, shape, R::PRECISION);
+    let streaming = Method::Streaming(streaming.expect("room for the height"));
+    let (method, devices) = shared(streaming.clone(), shape, count, 1);
+    prop_assert!(!devices.exchange_values());
+    let [mut one, mut several] = [streaming, method].map(|method| case.plain::<R>(method));
+    for cycle in 0..case.cycles {
+        prop_assert_eq!(several.cycle(), one.cycle(), "norms of cycle {}", cycle);
+        prop_assert_eq!(bits(&several.iterate()), bits(&one.iterate()), "cycle {}", cycle);
+        prop_assert_eq!(several.traffic(), one.traffic());
+    }
+    Ok(())
 }
 
 proptest! {
@@ -108,7 +129,7 @@ proptest! {
 
     #[test]
     fn any_number_of_devices_makes_the_bits_of_one(
-        case in of_planes(any_case()),
+        case in any_case(),
         count in 1..=5_usize,
         omega in prop_oneof![Just(1.0), 0.1..1.5_f64],
         threads in 1..=3_usize,
@@ -119,16 +140,56 @@ proptest! {
 
     #[test]
     fn so_it_does_where_rows_differ(
-        case in of_planes(with_random_rows(case())), count in 2..=4_usize,
+        case in with_random_rows(case()), count in 2..=4_usize,
     ) {
         equals_one_device::<f64>(&case, count, 1.0, 2)?;
     }
 
     #[test]
     fn halos_are_frozen_between_exchanges(
-        case in of_planes(any_case()), count in 1..=4_usize, every in 1..=4_u64,
+        case in any_case(), count in 1..=4_usize, every in 1..=4_u64,
     ) {
         frozen_matches_naive::<f64>(&case, count, every)?;
         frozen_matches_naive::<f32>(&case, count, every)?;
+    }
+    #[test]
+    fn slabs_of_a_pyramid_are_those_of_one_device(
+        case in case(),
+        count in 1..=5_usize,
+        planes in 3..40_usize,
+        height in 1..20_usize,
+    ) {
+        pyramid_equals_one_device::<f64>(&case, count, (planes, height))?;
+        pyramid_equals_one_device::<f32>(&case, count, (planes, height))?;
+    }
+}
+
+/// Short tiles of a line are swept together, and their norms added: also across the place where devices meet.
+#[test]
+fn many_tiles_of_a_line_are_those_of_one_device() {
+    let shape = Shape::grid_1d(5000, 1).expect("a line");
+    let problem = Arc::new(Problem {
+        shape,
+        operator: Stencil::poisson(&shape).into(),
+        rhs: Source::Random { seed: 1 },
+        initial_guess: Source::Random { seed: 2 },
+        boundary: Boundary { left: 1.0, right: -3.0, ..Boundary::default() },
+    });
+    let tiling = Tiling::new(&[5000], &[48], &[6]).expect("valid tiles");
+    let spectral = Spectral::new(40.into(), &tiling, &Stencil::poisson(&shape)).expect("weights");
+    let sweeps = Method::Hierarchical { k: 7, tiling };
+    for sweeps in [sweeps, Method::Spectral(spectral), Method::Classic] {
+        let made = |method: Method, threads| {
+            let level = Level::best();
+            let mut solver = on_cpu::<f64>(&problem, method, level, threads);
+            let norms: Vec<_> = (0..4).map(|_| solver.cycle()).collect();
+            (bits(&solver.iterate()), norms)
+        };
+        let one = made(sweeps.clone(), 1);
+        for (count, threads) in [(2, 1), (3, 2), (4, 3), (7, 1)] {
+            let (method, devices) = shared(sweeps.clone(), &shape, count, 1);
+            assert_eq!(devices.count(), count);
+            assert!(made(method, threads) == one, "{count} devices");
+        }
     }
 }

@@ -23,7 +23,7 @@ pub const RUN: Action = Action {
 pub const SIMULATED_DEVICES: Action = Action {
     group: "Run",
     name: "Simulated devices",
-    about: "Share the grid among four simulated devices, or return to one.",
+    about: "Share the grid or the matrix among four simulated devices, or return to one.",
     keys: &[shift(Key::D)],
     command: |it, _| {
         let mut spec = RunSpec::clone(&it.session.spec);

@@ -145,7 +145,7 @@ fn simulated(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
     let is_chosen = method.simulate_devices.is_some();
     let entry = Button::selectable(is_chosen, "Simulated devices");
     let about = match &why {
-        None => "Several devices that share the grid, simulated on the CPU or on one GPU. Their number, and how often they exchange, are then chosen beside the method.".to_owned(),
+        None => "Several devices that share the grid or the matrix, simulated on the CPU or on one GPU. Their number, and how often they exchange, are then chosen beside the method.".to_owned(),
         Some(why) => format!("Not with this run: {why}."),
     };
     let entry = explained(ui.add_enabled(why.is_none(), entry), about);

@@ -4,9 +4,10 @@ use crate::app::state::session::Session;
 use crate::app::widgets::rows::{heading, row};
 use crate::app::widgets::{bars, theme};
 use crate::grid::memory::human;
+use crate::number::counted;
 use crate::picture::{digits, grouped, seconds, times_chart};
 use crate::run::{Backend, MethodName, Report};
-use crate::solver::{BankConflicts, Devices, Method, PyramidModel, Scheme, Streaming};
+use crate::solver::{BankConflicts, Devices, PyramidModel, Scheme, Streaming};
 use eframe::egui::{Label, ProgressBar, RichText, Ui};
 
 /// Width of the bar that shows the share of peak, in points.
@@ -15,7 +16,7 @@ const BAR: f32 = 90.0;
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     heading(ui, "Performance");
     tiles(ui, session);
-    if let Some(Method::Streaming(streaming)) = report.map(|report| &report.plan.method) {
+    if let Some(streaming) = report.and_then(|report| report.plan.method.streaming()) {
         planes(ui, streaming, session.backend() == Backend::Cuda);
     }
     if let Some(report) = report
@@ -54,10 +55,22 @@ fn planes(ui: &mut Ui, streaming: &Streaming, on_gpu: bool) {
 
 /// What simulated devices move between them, and what that would cost on their link.
 fn exchanges(ui: &mut Ui, report: &Report, devices: &Devices) {
+    if let Some(why) = report.plan.spec.why_no_exchange() {
+        let about = match report.plan.method.streaming() {
+            Some(_) => format!(
+                "Simulated devices exchange nothing, since {why}. Each moves the planes of its slabs over a link of its own: in all as much as one device, {} at a time.",
+                devices.count()
+            ),
+            None => format!("Simulated devices exchange nothing, since {why}."),
+        };
+        row(ui, "Exchange", &about, |ui| ui.label("nothing"));
+        return;
+    }
     let exchange = devices.exchange(&report.plan.problem.shape, report.plan.precision);
     let about = "Messages of an exchange between simulated devices, and the values in all of them.";
     row(ui, "Exchange", about, |ui| {
-        ui.label(format!("{} messages, {}", exchange.messages, human(exchange.bytes)));
+        let messages = counted(exchange.messages as u64, "message");
+        ui.label(format!("{messages}, {}", human(exchange.bytes)));
     });
     let about = "What the exchanges move, per cycle.";
     let per_cycle = exchange.bytes as f64 / devices.exchange_every() as f64;

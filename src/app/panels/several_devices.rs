@@ -1,4 +1,4 @@
-//! Simulated devices that share a grid, and how often they exchange.
+//! Simulated devices that share a grid or a matrix, and how often they exchange.
 
 use super::method::{highlighted, stepped};
 use crate::app::state::devices;
@@ -21,8 +21,13 @@ pub(super) fn ui(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control>) ->
     let Some(before) = spec.method.simulate_devices else { return false };
     let most = devices::most(spec);
     let mut count = before;
+    let what = spec.shared_parts().map_or("rows of tiles", |parts| parts.what());
+    let result = match spec.why_no_exchange() {
+        Some(why) => format!("They exchange nothing, since {why}: the results are those of one."),
+        None => "Where they exchange after every cycle, the results are those of one.".to_owned(),
+    };
     let about = format!(
-        "Simulated devices that share the rows of tiles: at most {} here. Where they exchange after every cycle, the results are those of one.",
+        "Simulated devices that share the {what}: at most {} here. {result}",
         counted(most as u64, "device")
     );
     highlighted(ui, highlight == Some(Control::Devices), |ui| {
@@ -40,7 +45,7 @@ pub(super) fn ui(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control>) ->
     if count != before {
         spec.method.simulate_devices = Some(count);
     }
-    if count < 2 {
+    if count < 2 || spec.why_no_exchange().is_some() {
         return false;
     }
     let about = "Cycles from one exchange to the next. In between, what a device reads from the others is frozen, as the halo of a tile is for its subiterations.";

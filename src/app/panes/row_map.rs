@@ -4,6 +4,7 @@ use crate::app::panes::pane_type::{PaneContext, PanePicture, PaneType, Slot};
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::cells::{self, CellsView, Values};
+use crate::app::widgets::device_border;
 use crate::app::widgets::labels::small_mathematics;
 use crate::grid::Need;
 use crate::picture::{
@@ -111,6 +112,13 @@ fn ui(
     if session.view.borders && side >= SMALLEST_BLOCK as f32 {
         draw_borders(ui, &shown, &block_borders(map, &report.plan));
     }
+    if report.plan.device_of_row(0).is_some() {
+        let painter = ui.painter().with_clip_rect(picture);
+        for border in map.borders(|row| report.plan.device_of_row(row).unwrap_or(0)) {
+            let ends = border.map(|[x, y]| shown.to_screen.transform_pos(pos2(x, y)));
+            device_border::paint(&painter, ends);
+        }
+    }
     let text = match shown.hover.map(|[across, down]| down * map.size[0] + across) {
         Some(at) if map.rows[at] != NO_ROW => row_text(&report.plan, map, at),
         Some(_) => "No row lies here.".to_owned(),
@@ -143,12 +151,14 @@ fn row_text(plan: &Plan, map: &RowMap, at: usize) -> String {
     let row = map.rows[at] as usize;
     let own = plan.order.as_deref().map_or(row, |order| order[row] as usize);
     let block = plan.tiling.x().owner(row);
+    let device = plan.device_of_row(row);
+    let device = device.map_or_else(String::new, |device| format!(", device {device}"));
     let value = match map.values[at] {
         value if value.is_nan() => "unknown".to_owned(),
         value => number(value.into()),
     };
     format!(
-        "Row {} of the matrix, in block {}: {value}",
+        "Row {} of the matrix, in block {}{device}: {value}",
         grouped(own as u64),
         grouped(block as u64)
     )

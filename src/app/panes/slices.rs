@@ -203,7 +203,7 @@ impl Textures {
         let at = rect.left_top() - vec2(0.0, 4.0);
         painter.text(at, Align2::LEFT_BOTTOM, name, font, ui.visuals().text_color());
         let each = rect.width() / of.columns.end as f32;
-        for border in plan.device_borders_shown(of.slice) {
+        for border in plan.device_borders_along(1, of.slice) {
             let y = rect.top() + border as f32 * each;
             device_border::paint(painter, [pos2(rect.left(), y), pos2(rect.right(), y)]);
         }

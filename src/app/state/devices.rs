@@ -1,22 +1,17 @@
 //! Simulated devices: how a run gets them, and how it is left to one device again.
 
 use crate::run::{Backend, MethodSpec, RunSpec};
-use crate::solver::{Devices, Kernel};
+use crate::solver::Kernel;
 
 /// Devices to begin with, if there are as many rows of tiles.
 const FIRST: usize = 4;
 
-/// The most devices that can share the grid of a run: its rows of tiles. 1 where tiles or grid are not valid.
+/// The most devices that can share the grid or the matrix of a run. 1 where tiles or grid are not valid.
 pub fn most(spec: &RunSpec) -> usize {
-    let shape = spec.problem.grid().filter(|shape| shape.dim() > 1);
-    match (shape, spec.tiling()) {
-        (Some(shape), _) if spec.method.name.is_jacobi() => Devices::most(None, &shape),
-        (Some(shape), Some(tiling)) => Devices::most(Some(&tiling), &shape),
-        _ => 1,
-    }
+    spec.shared_parts().map_or(1, |parts| parts.count())
 }
 
-/// Shares the grid out over simulated devices.
+/// Shares the grid or the matrix out over simulated devices.
 pub fn begin(spec: &mut RunSpec) {
     if spec.method.backend == Backend::Cuda {
         spec.method.backend = Backend::Auto;
@@ -30,6 +25,9 @@ pub fn begin(spec: &mut RunSpec) {
 /// `before`: larger tiles leave fewer rows to share, and some problems none.
 pub fn fit(spec: &mut RunSpec, before: &RunSpec) {
     let Some(count) = spec.method.simulate_devices else { return };
+    if spec.why_no_exchange().is_some() {
+        spec.method.exchange_every = None;
+    }
     if before.method.simulate_devices != Some(count) {
         return;
     }

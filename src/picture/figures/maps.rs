@@ -89,7 +89,11 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
         .collect();
     let device_borders: Vec<_> = snapshots
         .iter()
-        .map(|snapshot| device_borders(&snapshot.plan, snapshot.map().samples.slice))
+        // Below each other a diagram has cycles.
+        .map(|snapshot| match snapshot.map().cycles_per_row {
+            None => device_borders(&snapshot.plan, snapshot.map().samples.slice),
+            Some(_) => Vec::new(),
+        })
         .collect();
     let borders = borders.iter().zip(&device_borders);
     let panels = shown.iter().zip(&known).zip(borders).zip(&titles.each);
@@ -174,7 +178,7 @@ pub(crate) fn map_tables<'a>(
 
 /// Where devices meet on the vertical axis of a map.
 pub(crate) fn device_borders(plan: &Plan, slice: Option<Slice>) -> Vec<f64> {
-    plan.device_borders_shown(slice).into_iter().map(|border| border as f64).collect()
+    plan.device_borders_along(1, slice).into_iter().map(|border| border as f64).collect()
 }
 
 /// Where tile borders cross an axis of a grid.

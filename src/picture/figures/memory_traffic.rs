@@ -63,10 +63,10 @@ impl FigureType for MemoryTrafficFigure {
     }
 
     fn check_plan(&self, plan: &Plan) -> Result<(), ViewError> {
-        match plan.method {
+        match plan.method.streaming() {
             // Counted while it is made.
-            Method::Streaming(_) => Ok(()),
-            _ => compared_traffic(plan, None, None).map(drop).map_err(ViewError::NotCounted),
+            Some(_) => Ok(()),
+            None => compared_traffic(plan, None, None).map(drop).map_err(ViewError::NotCounted),
         }
     }
 

@@ -144,7 +144,11 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
             let order = [wave, warp].map(Option::unwrap_or_default).concat();
             let devices = method.simulate_devices.map_or_else(String::new, |count| {
                 let every = counted(method.exchange_every.unwrap_or(1), "cycle");
-                format!(", {}, exchange every {every}", counted(count as u64, "device"))
+                let exchange = match run.why_no_exchange() {
+                    None => format!(", exchange every {every}"),
+                    Some(_) => String::new(),
+                };
+                format!(", {}{exchange}", counted(count as u64, "device"))
             });
             match method.name {
                 MethodName::Classic => format!("classic Jacobi{damping}{devices}"),
@@ -153,7 +157,7 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
                 }
                 name => {
                     let height = method.height.unwrap_or_default();
-                    format!("{}, height {height}, {}", name.name(), method.memory())
+                    format!("{}, height {height}, {}{devices}", name.name(), method.memory())
                 }
             }
         },

@@ -11,7 +11,7 @@ use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
 use crate::run::{CsvTable, FieldKind, Plan, Snapshot};
-use crate::solver::{Method, Pass, PassMoment, Place, Scheme, Step, Streaming};
+use crate::solver::{Pass, PassMoment, Place, Scheme, Step, Streaming};
 
 /// The most slabs or chunks that are drawn, from the first on: more are too narrow to tell apart.
 const MOST_STEPS: usize = 12;
@@ -95,10 +95,7 @@ impl FigureType for PlanesFigure {
 
 /// The pass of a run that streams.
 pub(super) fn streaming_of(plan: &Plan) -> Option<(&Streaming, &Shape)> {
-    match &plan.method {
-        Method::Streaming(streaming) => Some((streaming, &plan.problem.shape)),
-        _ => None,
-    }
+    plan.method.streaming().map(|streaming| (streaming, &plan.problem.shape))
 }
 
 /// Whether a figure of planes that pass through fast memory can be drawn of a run.

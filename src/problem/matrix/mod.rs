@@ -1,6 +1,7 @@
 //! Sparse matrices: their rows, their files, orderings of their rows, and their properties.
 
 mod analysis;
+mod block_rows;
 mod csr;
 mod generated;
 mod market;
@@ -12,6 +13,7 @@ mod steps;
 
 pub(super) use analysis::is_symmetric;
 pub use analysis::{Analysis, BlockEntries};
+pub(crate) use block_rows::{Readers, computed_rows};
 pub use csr::{Csr, Dominance, Entry, MatrixError};
 pub use generated::Generated;
 pub use market::{

@@ -119,9 +119,13 @@ impl CutLine {
         self.crossings(shape, |point| tiling.owner(point))
     }
 
-    /// Where it passes from one device to another, which begin at these rows.
+    /// Where it passes from one device to another, which begin at these rows, or at these points of a line.
     pub fn device_borders(self, shape: &Shape, borders: &[usize]) -> Vec<f64> {
-        self.crossings(shape, |[_, row]| borders.partition_point(|border| *border <= row))
+        let is_line = shape.dim() == 1 && shape.batch() == 1;
+        self.crossings(shape, |[i, row]| {
+            let place = if is_line { i } else { row };
+            borders.partition_point(|border| *border <= place)
+        })
     }
 
     /// Halfway between two of its points that have other owners.

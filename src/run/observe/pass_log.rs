@@ -61,7 +61,7 @@ impl PassLog {
 
     /// Takes in the last pass of a solver.
     pub(super) fn update(&mut self, method: &Method, solver: &dyn Solver) {
-        let (Method::Streaming(streaming), Some(times)) = (method, solver.pass_times()) else {
+        let (Some(streaming), Some(times)) = (method.streaming(), solver.pass_times()) else {
             return;
         };
         let needed = solver.traffic().map_or(0, |traffic| traffic.needed);

@@ -54,7 +54,7 @@ impl MemoryNeed {
         // A matrix on a GPU is cut into the same blocks there, and observed on this machine; planes that visit a GPU
         // live here.
         let is_on_cpu = matches!(plan.place, Place::Cpu { .. });
-        let streams = matches!(plan.method, Method::Streaming(_));
+        let streams = plan.method.streaming().is_some();
         if is_on_cpu || is_matrix || streams {
             let threads = match plan.place {
                 Place::Cpu { threads, .. } => threads,
@@ -171,11 +171,14 @@ impl MemoryNeed {
 
 /// What a method works in beside its arrays.
 fn working_name(method: &Method, is_matrix: bool) -> &'static str {
-    match method {
-        Method::Streaming(_) => "the slab or window",
-        _ if method.devices().is_some() => "the simulated devices",
-        _ if is_matrix => "its blocks",
-        _ => "the tiles at work",
+    if method.streaming().is_some() {
+        "the slab or window"
+    } else if method.devices().is_some() {
+        "the simulated devices"
+    } else if is_matrix {
+        "its blocks"
+    } else {
+        "the tiles at work"
     }
 }
 

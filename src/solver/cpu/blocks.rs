@@ -14,7 +14,7 @@ use super::team::Team;
 use crate::grid::memory::{self, NoRoom};
 use crate::grid::{AxisTiling, Real};
 use crate::problem::Csr;
-use crate::problem::matrix::Graph;
+use crate::problem::matrix::computed_rows;
 use crate::solver::Layout;
 use std::ops::Range;
 
@@ -27,8 +27,33 @@ pub(super) struct Blocks<R> {
     sweeps: usize,
     layout: Layout,
     blocks: Vec<Block<R>>,
-    /// The blocks of each task, and the rows that they own.
-    tasks: Vec<(Range<usize>, Range<usize>)>,
+    tasks: Tasks,
+}
+
+/// Consecutive blocks, grouped into tasks that each own enough rows: the blocks of each, and the rows that they own.
+#[derive(Debug)]
+pub(super) struct Tasks(Vec<(Range<usize>, Range<usize>)>);
+
+impl Tasks {
+    /// Of blocks that own these rows.
+    pub fn new(owned: impl Iterator<Item = Range<usize>>) -> Self {
+        let mut tasks: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+        for (number, owned) in owned.enumerate() {
+            match tasks.last_mut() {
+                Some((blocks, rows)) if rows.len() < ROWS_OF_TASK => {
+                    (blocks.end, rows.end) = (number + 1, owned.end);
+                }
+                _ => tasks.push((number..number + 1, owned)),
+            }
+        }
+        Self(tasks)
+    }
+
+    /// The sum of the norms of all blocks: of those of a task, then of the tasks.
+    pub fn sum(&self, norms: &[PartialNorms]) -> PartialNorms {
+        let of_tasks = self.0.iter().map(|(blocks, _)| norms[blocks.clone()].iter().copied().sum());
+        of_tasks.sum()
+    }
 }
 
 /// One block of rows.
@@ -95,8 +120,20 @@ impl<R: Real> Blocks<R> {
         tiling: &AxisTiling,
         layout: Layout,
     ) -> Result<Self, NoRoom> {
+        Self::of_rows(system, computed_rows(matrix, tiling), sweeps, layout)
+    }
+
+    /// The same of blocks that own and compute these rows.
+    ///
+    /// # Errors
+    /// As [`Blocks::new`].
+    pub fn of_rows(
+        system: &MatrixSystem<R>,
+        rows: impl Iterator<Item = (Range<usize>, Vec<u32>)>,
+        sweeps: usize,
+        layout: Layout,
+    ) -> Result<Self, NoRoom> {
         let mut needed = 0;
-        let rows = computed_rows(matrix, tiling);
         let available = memory::available();
         let blocks = rows.map(|(owned, computed)| {
             needed += Block::bytes(system, &computed, layout);
@@ -106,7 +143,8 @@ impl<R: Real> Blocks<R> {
             Ok(Block::new(system, owned, computed, layout))
         });
         let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { sweeps, layout, tasks: tasks(&blocks), blocks })
+        let tasks = Tasks::new(blocks.iter().map(|block| block.owned.clone()));
+        Ok(Self { sweeps, layout, tasks, blocks })
     }
 
     /// Sweeps of a cycle.
@@ -114,19 +152,24 @@ impl<R: Real> Blocks<R> {
         self.sweeps
     }
 
-    /// Makes a cycle: `from` and `to` hold the values of all rows.
-    pub fn cycle(&self, pass: MatrixPass<'_, R>) -> PartialNorms {
-        let MatrixPass { system, from, to, exact, measure, level, team } = pass;
-        let mut works = Vec::with_capacity(self.tasks.len());
+    /// The sum of the norms of all blocks.
+    pub fn sum(&self, norms: &[PartialNorms]) -> PartialNorms {
+        self.tasks.sum(norms)
+    }
+
+    /// Makes a cycle. Returns the norms of each block.
+    pub fn cycle(&self, pass: MatrixPass<'_, R>) -> Vec<PartialNorms> {
+        let MatrixPass { system, from, to, exact, measure, level, team, .. } = pass;
+        let mut works = Vec::with_capacity(self.tasks.0.len());
+        let updates = to.len() * self.sweeps;
         let mut rest = to;
-        for (blocks, rows) in &self.tasks {
+        for (blocks, rows) in &self.tasks.0 {
             let (own, tail) = rest.split_at_mut(rows.len());
             rest = tail;
             works.push((blocks.clone(), own));
         }
-        let updates = system.rows() * self.sweeps;
         let parts = team.map(works, updates, Scratch::default, |scratch, (blocks, mut to)| {
-            let mut norms = PartialNorms::default();
+            let mut norms = Vec::with_capacity(blocks.len());
             for block in &self.blocks[blocks] {
                 let (own, tail) = to.split_at_mut(block.owned.len());
                 to = tail;
@@ -142,45 +185,12 @@ impl<R: Real> Blocks<R> {
                     team,
                     scratch,
                 };
-                norms = norms + level.run(cycle);
+                norms.push(level.run(cycle));
             }
             norms
         });
-        parts.into_iter().sum()
+        parts.into_iter().flatten().collect()
     }
-}
-
-/// The rows that each block owns, and all that it computes, ascending; the overlap of `tiling` counts levels.
-pub(in crate::solver) fn computed_rows(
-    matrix: &Csr,
-    tiling: &AxisTiling,
-) -> impl Iterator<Item = (Range<usize>, Vec<u32>)> {
-    let levels = tiling.overlap() / 2;
-    let graph = (levels > 0).then(|| Graph::new(matrix));
-    let mut reached = vec![false; matrix.rows()];
-    (0..tiling.count()).map(move |j| {
-        let owned = tiling.owned(j);
-        let rows = owned.clone().map(|row| row as u32);
-        let computed = match &graph {
-            Some(graph) => graph.around(rows, levels, &mut reached),
-            None => rows.collect(),
-        };
-        (owned, computed)
-    })
-}
-
-/// Consecutive blocks, grouped into tasks that each own enough rows.
-fn tasks<R>(blocks: &[Block<R>]) -> Vec<(Range<usize>, Range<usize>)> {
-    let mut tasks: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-    for (number, block) in blocks.iter().enumerate() {
-        match tasks.last_mut() {
-            Some((blocks, rows)) if rows.len() < ROWS_OF_TASK => {
-                (blocks.end, rows.end) = (number + 1, block.owned.end);
-            }
-            _ => tasks.push((number..number + 1, block.owned.clone())),
-        }
-    }
-    tasks
 }
 
 impl<R: Real> Block<R> {

@@ -15,6 +15,15 @@ const PIECE: usize = 512;
 
 /// Makes one sweep, in bands of [`BAND`] rows. Returns the norms of each, in the order of rows.
 pub(super) fn cycle<R: Real>(pass: Pass<'_, R>) -> Vec<PartialNorms> {
+    cycle_or_measure(pass, false)
+}
+
+/// The norms of a sweep that was made elsewhere: the next iterate has its result.
+pub(super) fn measure<R: Real>(pass: Pass<'_, R>) -> Vec<PartialNorms> {
+    cycle_or_measure(pass, true)
+}
+
+fn cycle_or_measure<R: Real>(pass: Pass<'_, R>, is_made: bool) -> Vec<PartialNorms> {
     let Pass { system, omega, from, exact, to, measure, level, team } = pass;
     let shape = system.shape();
     with_sweeps(system, omega, level, |sweeps| {
@@ -24,7 +33,8 @@ pub(super) fn cycle<R: Real>(pass: Pass<'_, R>) -> Vec<PartialNorms> {
             let (start, length) = (shape.row_start(rows.start), rows.len() * shape.stride());
             let (to, tail) = rest[start - passed..].split_at_mut(length);
             (rest, passed) = (tail, start + length);
-            works.push(Band { system, sweeps, from, exact, measure, first_row: rows.start, to });
+            let first_row = rows.start;
+            works.push(Band { system, sweeps, from, exact, measure, is_made, first_row, to });
         }
         team.map(
             works,
@@ -45,6 +55,8 @@ struct Band<'a, R> {
     from: &'a [R],
     exact: Option<&'a [f64]>,
     measure: bool,
+    /// Whether `to` has the result already.
+    is_made: bool,
     first_row: usize,
     /// The stored rows of the band, the boundary values at their ends included.
     to: &'a mut [R],
@@ -54,7 +66,7 @@ impl<R: Real> Task for Band<'_, R> {
     type Output = PartialNorms;
     #[inline(always)]
     fn run(self) -> PartialNorms {
-        let Self { system, from, exact, first_row, to, .. } = self;
+        let Self { system, from, exact, is_made, first_row, to, .. } = self;
         let shape = system.shape();
         let (stride, nx) = (shape.stride(), shape.nx());
         let rows_of_band = to.len() / stride;
@@ -63,7 +75,8 @@ impl<R: Real> Task for Band<'_, R> {
             let width = columns.len();
             // Where the piece begins in the grid.
             let first = shape.row_start(first_row) + 1 + columns.start;
-            for row in 0..rows_of_band {
+            let swept = if is_made { 0 } else { rows_of_band };
+            for row in 0..swept {
                 let first = first + row * stride;
                 let g = &system.g.as_slice()[first..];
                 let (plane, height) = (shape.plane_stride(), 1);

@@ -3,12 +3,13 @@
 //!
 //! The devices take turns. What they own is gathered after every cycle, for all that observes the iterate.
 
+use super::exchange_turns::ExchangeTurns;
 use super::hierarchical::Hierarchical;
 use super::norms::PartialNorms;
 use super::patch::Local;
 use super::spectral::Tables;
 use super::{Pass, classic};
-use crate::grid::{Real, Received, Share};
+use crate::grid::{Real, Share};
 use crate::problem::System;
 use crate::solver::{Devices, Method};
 use std::mem;
@@ -17,10 +18,9 @@ use std::ops::Range;
 /// The devices, with their arrays.
 pub(super) struct OnDevices<R> {
     devices: Vec<Device<R>>,
-    exchange_every: u64,
-    /// Cycles since the last exchange, or since all devices were given the same iterate.
-    since: u64,
+    pub turns: ExchangeTurns,
     subiterations: Subiterations<R>,
+    gathered: Option<Gathered>,
 }
 
 /// How the devices make the subiterations of their tiles.
@@ -28,6 +28,14 @@ enum Subiterations<R> {
     Sweeps(usize),
     /// All at once: tiles are alike, and so are their tables.
     Spectral(Box<Tables<R>>),
+}
+
+/// Of what the norms of 1D systems are added, once what the devices own is gathered: one device adds those of short tiles
+/// together, wherever devices meet.
+enum Gathered {
+    Tiles(Hierarchical),
+    /// Of Jacobi's sweeps.
+    Lines,
 }
 
 /// What one device has.
@@ -58,17 +66,21 @@ struct Message {
 impl<R: Real> OnDevices<R> {
     /// Cuts a system for devices that make the sweeps of a method. They have no iterate yet ([`OnDevices::start_from`]).
     pub fn new(system: &System<R>, sweeps: &Method, devices: &Devices) -> Self {
+        let shape = system.shape();
         let shares = devices.shares().of_devices();
         Self {
             devices: shares.iter().map(|share| Device::new(system, sweeps, share)).collect(),
-            exchange_every: devices.exchange_every(),
-            since: 0,
+            turns: ExchangeTurns::new(devices),
             subiterations: match sweeps {
                 Method::Spectral(spectral) => {
                     Subiterations::Spectral(Box::new(Tables::new(spectral)))
                 }
                 other => Subiterations::Sweeps(other.k().followed()),
             },
+            gathered: (shape.dim() == 1).then(|| match sweeps.tiling() {
+                Some(tiling) => Gathered::Tiles(Hierarchical::new(shape, tiling)),
+                None => Gathered::Lines,
+            }),
         }
     }
 
@@ -77,19 +89,9 @@ impl<R: Real> OnDevices<R> {
         self.subiterations.local().sweeps()
     }
 
-    /// Whether some cycles are made with values that are older than the cycle before.
-    pub fn have_frozen_halos(&self) -> bool {
-        self.devices.len() > 1 && self.exchange_every > 1
-    }
-
-    /// Whether the devices have exchanged what the last cycle made: then the iterate alone determines the next cycles.
-    pub fn have_exchanged(&self) -> bool {
-        self.since == 0
-    }
-
     /// Gives every device its planes of an iterate.
     pub fn start_from(&mut self, iterate: &[R]) {
-        self.since = 0;
+        self.turns.restart();
         for device in &mut self.devices {
             let planes = &iterate[device.stored.clone()];
             for array in [&mut device.current, &mut device.other] {
@@ -102,35 +104,34 @@ impl<R: Real> OnDevices<R> {
     /// Makes one cycle of every device, and an exchange if it is due; writes what they own to the next iterate. Returns
     /// norms in the order of tiles, of a cycle that began with an exchange.
     pub fn cycle(&mut self, pass: Pass<'_, R>) -> Vec<PartialNorms> {
-        let Pass { omega, exact, to, measure, level, team, .. } = pass;
         let mut norms = Vec::new();
         for device in &mut self.devices {
             let Device { system, tiles, stored, owned, current, other, .. } = device;
-            let pass = Pass {
+            let of_device = Pass {
                 system,
-                omega,
                 from: current,
                 to: other,
-                exact: exact.map(|exact| &exact[stored.clone()]),
-                measure,
-                level,
-                team,
+                exact: pass.exact.map(|exact| &exact[stored.clone()]),
+                measure: pass.measure && self.gathered.is_none(),
+                ..pass
             };
             norms.extend(match tiles {
-                Some(tiles) => tiles.cycle(self.subiterations.local(), pass),
-                None => classic::cycle(pass),
+                Some(tiles) => tiles.cycle(self.subiterations.local(), of_device),
+                None => classic::cycle(of_device),
             });
             mem::swap(current, other);
-            to[owned.clone()].copy_from_slice(&current[within(owned, stored)]);
+            pass.to[owned.clone()].copy_from_slice(&current[within(owned, stored)]);
         }
-        self.since += 1;
-        if self.since == self.exchange_every {
-            self.since = 0;
+        if self.turns.is_due() {
             self.exchange();
         } else {
             self.devices.iter_mut().for_each(Device::keep_received);
         }
-        norms
+        match &self.gathered {
+            Some(Gathered::Tiles(tiles)) if pass.measure => tiles.cycle(Local::Made, pass),
+            Some(Gathered::Lines) if pass.measure => classic::measure(pass),
+            _ => norms,
+        }
     }
 
     /// Every device receives what others own.
@@ -162,9 +163,14 @@ impl<R: Real> Device<R> {
         let Share { tiles, computed, owned, received } = share;
         let shape = system.shape();
         let system = system.planes(computed.clone());
-        let cut_out = sweeps.tiling().map(|tiling| tiling.cut_out(tiles.clone()));
-        let message = |Received { from, planes }: &Received| Message {
-            from: *from,
+        let cut_out = sweeps.tiling().map(|tiling| match shape.batch() {
+            1 => tiling.cut_out(tiles.clone()),
+            // Lines have all of their tiles.
+            _ => tiling.clone(),
+        });
+        let runs = received.iter().flat_map(|it| it.planes.iter().map(|planes| (it.from, planes)));
+        let message = |(from, planes): (usize, &Range<usize>)| Message {
+            from,
             stored: shape.stored_alone(planes.clone()),
         };
         Self {
@@ -172,7 +178,7 @@ impl<R: Real> Device<R> {
             system,
             stored: shape.stored_planes(computed.clone()),
             owned: shape.stored_alone(owned.clone()),
-            received: received.iter().map(message).collect(),
+            received: runs.map(message).collect(),
             current: Vec::new(),
             other: Vec::new(),
         }

@@ -55,6 +55,31 @@ impl<R: Real> MatrixSystem<R> {
         self.g.len()
     }
 
+    /// The rows that a device keeps, ascending, as a system of their own, whose columns are places among them. Only the
+    /// rows that it computes, some of these, have entries. `places` has room for the place of every row of the matrix.
+    pub fn of_device(&self, kept: &[u32], computed: &[u32], places: &mut [u32]) -> Self {
+        let mut system = Self {
+            offsets: Vec::with_capacity(kept.len() + 1),
+            columns: Vec::new(),
+            weights: Vec::new(),
+            g: kept.iter().map(|row| self.g[*row as usize]).collect(),
+            diagonal: kept.iter().map(|row| self.diagonal[*row as usize]).collect(),
+        };
+        for (place, row) in (0..).zip(kept) {
+            places[*row as usize] = place;
+        }
+        system.offsets.push(0);
+        for row in kept {
+            if computed.binary_search(row).is_ok() {
+                let (columns, weights) = self.row(*row as usize);
+                system.columns.extend(columns.iter().map(|column| places[*column as usize]));
+                system.weights.extend_from_slice(weights);
+            }
+            system.offsets.push(system.columns.len());
+        }
+        system
+    }
+
     /// The columns and the weights of a row, its diagonal left out.
     #[inline(always)]
     pub fn row(&self, row: usize) -> (&[u32], &[R]) {
@@ -74,11 +99,15 @@ impl<R: Real> MatrixSystem<R> {
     }
 }
 
-/// What a cycle on a matrix needs to turn an iterate (`from`) into the next (`to`): the values of all rows.
+/// What a cycle on a matrix needs to turn an iterate (`from`) into the next (`to`).
 pub(super) struct MatrixPass<'a, R> {
     pub system: &'a MatrixSystem<R>,
+    /// The values of all rows.
     pub from: &'a [R],
+    /// The values of the rows that are computed, all or those of a device.
     pub to: &'a mut [R],
+    /// The first of them.
+    pub first: usize,
     pub exact: Option<&'a [f64]>,
     /// Whether the norms of the cycle are requested; if not, those that are returned are meaningless.
     pub measure: bool,
@@ -88,14 +117,24 @@ pub(super) struct MatrixPass<'a, R> {
 
 /// Makes one sweep of Jacobi's iteration.
 pub(super) fn classic<R: Real>(pass: MatrixPass<'_, R>) -> PartialNorms {
-    let MatrixPass { system, from, to, exact, measure, level, team } = pass;
-    let bands = to.chunks_mut(ROWS_OF_TASK).enumerate();
+    sweep_or_measure(pass, false)
+}
+
+/// The norms of a sweep of Jacobi's iteration that was made elsewhere: the next iterate has its result.
+pub(super) fn measure<R: Real>(pass: MatrixPass<'_, R>) -> PartialNorms {
+    sweep_or_measure(pass, true)
+}
+
+fn sweep_or_measure<R: Real>(pass: MatrixPass<'_, R>, is_made: bool) -> PartialNorms {
+    let MatrixPass { system, from, to, first, exact, measure, level, team } = pass;
+    let rows = to.len();
+    let bands = (first..).step_by(ROWS_OF_TASK).zip(to.chunks_mut(ROWS_OF_TASK));
     let works: Vec<_> = bands
-        .map(|(band, to)| Band { system, from, to, exact, measure, first: band * ROWS_OF_TASK })
+        .map(|(first, to)| Band { system, from, to, exact, measure, is_made, first })
         .collect();
     let parts = team.map(
         works,
-        from.len(),
+        rows,
         || (),
         |(), band| match team.is_stopped() {
             true => PartialNorms::default(),
@@ -112,6 +151,8 @@ struct Band<'a, R> {
     to: &'a mut [R],
     exact: Option<&'a [f64]>,
     measure: bool,
+    /// Whether `to` has the result already.
+    is_made: bool,
     first: usize,
 }
 
@@ -119,10 +160,12 @@ impl<R: Real> Task for Band<'_, R> {
     type Output = PartialNorms;
     #[inline(always)]
     fn run(self) -> PartialNorms {
-        let Self { system, from, to, exact, measure, first } = self;
+        let Self { system, from, to, exact, measure, is_made, first } = self;
         let mut norms = PartialNorms::default();
         for (row, to) in (first..).zip(to) {
-            *to = system.update(row, from);
+            if !is_made {
+                *to = system.update(row, from);
+            }
             if measure {
                 let change = (*to - from[row]).to_f64();
                 let residual = system.diagonal[row] * change;

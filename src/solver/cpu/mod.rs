@@ -1,9 +1,11 @@
 //! The CPU back end.
 
+mod block_devices;
 mod blocks;
 mod classic;
 mod devices;
 mod edges;
+mod exchange_turns;
 mod field_pass;
 mod hierarchical;
 mod inside;
@@ -22,8 +24,6 @@ mod update;
 mod waves;
 mod working;
 
-#[cfg(feature = "cuda")]
-pub(super) use blocks::computed_rows;
 pub use inside::{BesideOwned, Followed, Inside, NextCycle, PointUpdate};
 pub use level::Level;
 pub use working::{system_bytes, working_bytes};
@@ -41,8 +41,10 @@ use crate::problem::{Operator, Problem, System};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::solver::ArrayFiles;
 use crate::solver::{Layout, PassProgress};
+use block_devices::BlocksOnDevices;
 use blocks::Blocks;
 use devices::OnDevices;
+use exchange_turns::ExchangeTurns;
 use hierarchical::Hierarchical;
 use matrix::MatrixPass;
 #[cfg(not(feature = "cuda"))]
@@ -232,6 +234,7 @@ enum Cycle<R> {
     Blocks(Blocks<R>),
     Waves(Waves),
     OnDevices(OnDevices<R>),
+    BlocksOnDevices(BlocksOnDevices<R>),
     Streaming(Box<Stream<R>>),
 }
 
@@ -251,10 +254,26 @@ impl<R: Real> Cycle<R> {
                 }
                 other => Self::new(problem, system, other, layout)?,
             },
-            (Method::OnDevices { devices, sweeps }, _, Divided::Grid(system)) => {
-                Self::OnDevices(OnDevices::new(system, sweeps.plain(), devices))
+            (Method::OnDevices { devices, sweeps }, operator, Divided::Grid(grid)) => {
+                match (sweeps.streaming(), operator) {
+                    (None, _) => Self::OnDevices(OnDevices::new(grid, sweeps.plain(), devices)),
+                    (Some(streaming), Operator::Stencil(_)) => {
+                        Self::Streaming(Box::new(Stream::on_devices(shape, *streaming, devices)))
+                    }
+                    (Some(_), _) => Self::new(problem, system, sweeps, layout)?,
+                }
             }
-            // Blocks of a matrix have no order, and are on one device.
+            (
+                Method::OnDevices { devices, sweeps },
+                Operator::Csr(matrix),
+                Divided::Matrix(system),
+            ) => Self::BlocksOnDevices(BlocksOnDevices::new(
+                (matrix, system),
+                sweeps.plain(),
+                devices,
+                layout,
+            )?),
+            // Blocks of a matrix have no order.
             (Method::Scheduled { sweeps, .. } | Method::OnDevices { sweeps, .. }, ..) => {
                 Self::new(problem, system, sweeps, layout)?
             }
@@ -291,7 +310,17 @@ impl<R: Real> Cycle<R> {
             Self::Blocks(blocks) => blocks.sweeps(),
             Self::Waves(waves) => waves.k(),
             Self::OnDevices(devices) => devices.sweeps(),
+            Self::BlocksOnDevices(devices) => devices.sweeps(),
             Self::Streaming(stream) => stream.height(),
+        }
+    }
+
+    /// After which cycles devices exchange; `None` of one that has none.
+    fn exchange_turns(&self) -> Option<&ExchangeTurns> {
+        match self {
+            Self::OnDevices(devices) => Some(&devices.turns),
+            Self::BlocksOnDevices(devices) => Some(&devices.turns),
+            _ => None,
         }
     }
 }
@@ -440,8 +469,10 @@ impl<R: Real> CpuSolver<R> {
 
     /// Gives the devices, if there are several, their parts of the iterate.
     fn hand_out(&mut self) {
-        if let Cycle::OnDevices(devices) = &mut self.method {
-            devices.start_from(self.current.as_slice());
+        match &mut self.method {
+            Cycle::OnDevices(devices) => devices.start_from(self.current.as_slice()),
+            Cycle::BlocksOnDevices(devices) => devices.start_from(self.current.interior(0)),
+            _ => {}
         }
     }
 
@@ -484,13 +515,15 @@ impl<R: Real> CpuSolver<R> {
                     system,
                     from: self.current.interior(0),
                     to: self.previous.interior_mut(0),
+                    first: 0,
                     exact: self.exact.as_deref().map(|exact| exact.interior(0)),
                     measure,
                     level,
                     team,
                 };
-                match &self.method {
-                    Cycle::Blocks(blocks) => blocks.cycle(pass),
+                match &mut self.method {
+                    Cycle::Blocks(blocks) => blocks.sum(&blocks.cycle(pass)),
+                    Cycle::BlocksOnDevices(devices) => devices.cycle(pass),
                     _ => matrix::classic(pass),
                 }
             }
@@ -527,17 +560,13 @@ impl<R: Real> CpuSolver<R> {
     fn has_free_norms(&self) -> bool {
         match &self.method {
             Cycle::Streaming(_) | Cycle::Waves(_) => false,
-            Cycle::OnDevices(devices) => !devices.have_frozen_halos(),
-            _ => true,
+            other => other.exchange_turns().is_none_or(|turns| !turns.have_frozen_halos()),
         }
     }
 
     /// Whether another solver could continue from the iterate.
     fn have_exchanged(&self) -> bool {
-        match &self.method {
-            Cycle::OnDevices(devices) => devices.have_exchanged(),
-            _ => true,
-        }
+        self.method.exchange_turns().is_none_or(ExchangeTurns::have_exchanged)
     }
 
     /// Makes at least one cycle and at most `most`, for about [`BATCH`], or until `cycle` returns false; returns the

@@ -26,6 +26,8 @@ pub(super) enum Local<'a, R> {
     Sweeps(usize),
     /// All of them at once, in the sine basis of the tile.
     Spectral(&'a Tables<R>),
+    /// They were made elsewhere, and the next iterate has their result: it is measured.
+    Made,
 }
 
 impl<R> Clone for Local<'_, R> {
@@ -42,6 +44,7 @@ impl<R: Real> Local<'_, R> {
         match self {
             Self::Sweeps(k) => *k,
             Self::Spectral(tables) => tables.sweeps(),
+            Self::Made => 1,
         }
     }
 }
@@ -248,6 +251,7 @@ impl<R: Real> Patch<'_, R> {
                 let Scratch { here, there, modes, .. } = &mut *self.scratch;
                 tables.correct(self.level, self.team, extent, (&mut here[..], &there[..]), modes);
             }
+            Local::Made => self.fetch(extent, places),
         }
         if self.measure {
             if let Some(exact) = self.exact {
@@ -374,6 +378,20 @@ impl<R: Real> Patch<'_, R> {
                 prefetch(&self.from[start..start + columns + 1]);
                 prefetch(&self.system.g.as_slice()[start..start + columns]);
             }
+        }
+    }
+
+    /// Copies the points that the patch owns from the next iterate.
+    #[inline(always)]
+    fn fetch(&mut self, extent: &Extent, places: &[PatchRow]) {
+        for (row, PatchRow { first, owned, piece }) in places.iter().enumerate() {
+            if owned.is_empty() {
+                continue;
+            }
+            let piece = &self.to[*piece];
+            let from = first + owned.start - piece.first;
+            let to = &mut self.scratch.here[extent.row(row)..][owned.clone()];
+            copy(&piece.values[from..from + owned.len()], to);
         }
     }
 

@@ -33,8 +33,12 @@ pub fn working_bytes(
     let of_tiles = |tiling: &Tiling, is_spectral: bool| {
         Tiles { problem, tiling, is_spectral }.bytes(precision, threads)
     };
-    let of_devices =
-        method.devices().map_or(0, |devices| device_bytes(problem, devices, precision));
+    let devices = method.devices();
+    let count = devices.map_or(1, Devices::count) as u64;
+    let of_devices = match devices {
+        Some(devices) if method.streaming().is_none() => device_bytes(problem, devices, precision),
+        _ => 0,
+    };
     let of_method = match (method.plain(), &problem.operator) {
         (Method::Hierarchical { tiling, .. }, Operator::Csr(matrix)) => {
             blocks_bytes(matrix, tiling.x(), precision, threads)
@@ -49,17 +53,27 @@ pub fn working_bytes(
         }
         (Method::Spectral(spectral), _) => of_tiles(spectral.tiling(), true),
         (Method::Streaming(_), Operator::PerPoint(_)) => of_tiles(&Tiling::whole(shape), false),
-        (Method::Streaming(streaming), _) => streaming.working_bytes(shape, precision),
+        // Each device has its own fast memory.
+        (Method::Streaming(streaming), _) => {
+            streaming.working_bytes(shape, precision).saturating_mul(count)
+        }
         _ => 0,
     };
     of_method.saturating_add(of_devices)
 }
 
 /// Bytes of what simulated devices have: two iterates of their planes, the right-hand side, and the rows where they
-/// differ.
+/// differ. Of a matrix the rows that they own or receive, with all entries once.
 fn device_bytes(problem: &Problem, devices: &Devices, precision: Precision) -> u64 {
     let shape = &problem.shape;
     let shares = devices.shares().of_devices().iter();
+    if let Some(matrix) = problem.operator.matrix() {
+        let kept: usize = shares.map(|share| share.owned.len() + share.received_planes()).sum();
+        // Its number, its diagonal, where its entries begin, and what it is received by.
+        let of_row = 2 * size_of::<u32>() + size_of::<f64>() + 4 * size_of::<usize>();
+        return product([kept, of_row + 3 * precision.bytes()])
+            .saturating_add(entries_bytes(matrix, precision));
+    }
     let values = shares.map(|share| shape.stored_planes(share.computed.clone()).len());
     let arrays = 3 + problem.operator.row_arrays(shape);
     product([arrays, values.sum(), precision.bytes()])

@@ -73,7 +73,7 @@ pub fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) ->
         None => "one tile, no tile border".to_owned(),
     };
     let device =
-        side.device_of(row).map_or_else(String::new, |device| format!("   device {device}"));
+        side.device_of([i, row]).map_or_else(String::new, |device| format!("   device {device}"));
     format!("{place}   {symbol} = {value}{other}   tile {tile}   {edge}{device}")
 }
 

@@ -409,8 +409,9 @@ fn lines(
     if borders {
         overlay::borders(ui, area, to_screen, grid, side.shown().tiling(), picture, latest);
     }
-    let devices = side.plan.device_borders_shown(picture.samples.slice);
-    overlay::devices(ui, area, to_screen, grid.x, &devices);
+    for axis in [0, 1] {
+        overlay::devices(ui, area, to_screen, grid, (axis, &side.device_borders(axis)));
+    }
 }
 
 /// Draws the picture.

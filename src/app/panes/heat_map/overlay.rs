@@ -182,39 +182,51 @@ pub fn borders(
     }
 }
 
-/// Draws where devices that share the grid meet, and names the devices at the left. `columns` is the width of the grid.
-pub fn devices(ui: &Ui, area: Rect, to_screen: &RectTransform, columns: f32, borders: &[usize]) {
+/// Draws where devices that share the grid meet along an axis, and names the devices at the left or at the top. `grid` is
+/// the size of the picture in points.
+pub fn devices(
+    ui: &Ui,
+    area: Rect,
+    to_screen: &RectTransform,
+    grid: Vec2,
+    (axis, borders): (usize, &[usize]),
+) {
     if borders.is_empty() {
         return;
     }
     let painter = ui.painter().with_clip_rect(area);
-    let ends = [0.0, columns];
+    let place = |along: f32, across: f32| match axis {
+        0 => to_screen.transform_pos(pos2(along, across)),
+        _ => to_screen.transform_pos(pos2(across, along)),
+    };
+    let ends = [0.0, if axis == 0 { grid.y } else { grid.x }];
     for &border in borders {
-        let ends = ends.map(|x| to_screen.transform_pos(pos2(x, border as f32)));
-        device_border::paint(&painter, ends);
+        device_border::paint(&painter, ends.map(|end| place(border as f32, end)));
     }
     let font = TextStyle::Small.resolve(ui.style());
-    let row = |border: f32| to_screen.transform_pos(pos2(0.0, border)).y;
-    let starts = std::iter::once(0.0).chain(borders.iter().map(|border| *border as f32)).map(row);
-    let mut last = f32::NEG_INFINITY;
-    for (device, top) in starts.enumerate() {
-        // Of bands lower than a line of text, some have no room for their name.
-        if top - last < font.size + 2.0 * CAPTION_PADDING.y {
+    let starts = std::iter::once(0.0).chain(borders.iter().map(|border| *border as f32));
+    let mut end = f32::NEG_INFINITY;
+    for (device, start) in starts.enumerate() {
+        let galley =
+            painter.layout_no_wrap(format!("device {device}"), font.clone(), Color32::WHITE);
+        let room = galley.size() + 2.0 * CAPTION_PADDING;
+        // Where the picture begins on the screen, or the area, if the picture begins before it.
+        let at = place(start, 0.0);
+        let at = if axis == 0 {
+            at.max(pos2(at.x, area.top()))
+        } else {
+            at.max(pos2(area.left(), at.y))
+        };
+        // Some devices have less room than their name.
+        if at[axis] < end {
             continue;
         }
-        last = top;
-        let name = format!("device {device}");
-        let galley = painter.layout_no_wrap(name, font.clone(), Color32::WHITE);
-        let at = pos2(ends_left(to_screen, area), top + 2.0) + CAPTION_PADDING;
+        end = at[axis] + room[axis];
+        let at = at + vec2(0.0, 2.0) + CAPTION_PADDING;
         let rect = Rect::from_min_size(at, galley.size()).expand2(vec2(3.0, 1.0));
         painter.rect_filled(rect, 2.0, Color32::from_black_alpha(150));
         painter.galley(at, galley, Color32::WHITE);
     }
-}
-
-/// Where the grid begins on the screen, or the area, if the grid begins left of it.
-fn ends_left(to_screen: &RectTransform, area: Rect) -> f32 {
-    to_screen.transform_pos(Pos2::ZERO).x.max(area.left())
 }
 
 /// Where the tile borders of an axis that are seen lie on the screen. Of those nearer than

@@ -38,10 +38,22 @@ impl Side<'_> {
         })
     }
 
-    /// Which of several devices owns a row of the picture; `None` on one, and of a slice within a plane of devices.
-    pub fn device_of(&self, row: usize) -> Option<usize> {
-        let borders = self.plan.device_borders_shown(self.picture.samples.slice);
-        (!borders.is_empty()).then(|| borders.partition_point(|border| *border <= row))
+    /// Which of several devices owns a point of the picture; `None` on one, and of a slice within a plane of devices.
+    pub fn device_of(&self, point: [usize; 2]) -> Option<usize> {
+        let owner = |axis: usize| {
+            let borders = self.device_borders(axis);
+            let place = point[axis];
+            (!borders.is_empty()).then(|| borders.partition_point(|border| *border <= place))
+        };
+        owner(0).or_else(|| owner(1))
+    }
+
+    /// Where devices meet along an axis of the picture: 0 across, 1 down, where a diagram has cycles.
+    pub fn device_borders(&self, axis: usize) -> Vec<usize> {
+        match self.picture.cycles_per_row {
+            Some(_) if axis == 1 => Vec::new(),
+            _ => self.plan.device_borders_along(axis, self.picture.samples.slice),
+        }
     }
 
     /// The grid that the picture shows, with its tiles: in 3D a slice.

@@ -7,8 +7,8 @@ use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
-use crate::app::widgets::theme;
 use crate::app::widgets::zoom::Zoom;
+use crate::app::widgets::{device_border, theme};
 use crate::grid::{AxisTiling, Need};
 use crate::picture::{
     FigureKind, SMALLEST_BLOCK, SpyCells, Theme, counted, entry_colours, grouped, number,
@@ -85,7 +85,7 @@ impl PaneType for SpyPane {
             Arc::clone(data.get_temp_mut_or_default::<Arc<Mutex<SpyPicture>>>(id))
         });
         let mut picture = picture.lock().unwrap_or_else(PoisonError::into_inner);
-        let dragged = picture.ui(ui, matrix, plan.tiling.x());
+        let dragged = picture.ui(ui, matrix, plan.tiling.x(), &plan.device_borders());
         let mut spec = RunSpec::clone(&context.session.spec);
         if let Some(BorderDrag { begins, rows }) = dragged {
             if begins {
@@ -137,7 +137,13 @@ struct SpyPicture {
 
 impl SpyPicture {
     /// Draws it, and returns where a block border is dragged to.
-    fn ui(&mut self, ui: &mut Ui, matrix: &Arc<Csr>, blocks: &AxisTiling) -> Option<BorderDrag> {
+    fn ui(
+        &mut self,
+        ui: &mut Ui,
+        matrix: &Arc<Csr>,
+        blocks: &AxisTiling,
+        devices: &[usize],
+    ) -> Option<BorderDrag> {
         let n = matrix.rows();
         self.row.take_if(|of| of.row >= n);
         let room = ui.available_rect_before_wrap();
@@ -169,6 +175,12 @@ impl SpyPicture {
             painter.image(texture.id(), whole, uv, Color32::WHITE);
         }
         self.draw_blocks(&painter, ui, blocks, &to_screen, rows);
+        for &border in devices {
+            // A device owns rows; what they read of others lies beside its columns.
+            let y = border as f32;
+            let ends = [0.0, n as f32].map(|x| to_screen.transform_pos(pos2(x, y)));
+            device_border::paint(&painter, ends);
+        }
         if let Some(of) = self.row {
             let y = to_screen.transform_pos(pos2(0.0, of.row as f32 + 0.5)).y;
             painter.hline(whole.x_range(), y, Stroke::new(1.0, ui.visuals().text_color()));

@@ -8,41 +8,64 @@ mod window;
 
 use super::level::Level;
 use super::team::Team;
-use crate::grid::{Real, Shape};
+use crate::grid::{Real, Shape, Share};
 use crate::problem::System;
+use crate::solver::Devices;
 use crate::solver::pass_progress::PassProgress;
 use crate::solver::pass_times::PassTimes;
 use crate::solver::streaming::{Planes, Scheme, Streaming, Traffic};
 use clock::PassClock;
 use planes::PlaneWork;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A method that streams, with its working arrays.
 pub(super) struct Stream<R> {
     streaming: Streaming,
-    /// Two iterates: a sweep reads one and writes the other.
-    levels: [Vec<R>; 2],
-    /// The right-hand side over the diagonal.
-    g: Vec<R>,
+    /// The fast memories of all devices that share the slabs; a single one on one device.
+    memories: Vec<FastMemory<R>>,
     /// Of the last pass, if one was made.
     traffic: Option<Traffic>,
     times: Option<Arc<PassTimes>>,
     progress: Arc<PassProgress>,
 }
 
+/// The working arrays of a device, and what visits them.
+struct FastMemory<R> {
+    /// Two iterates: a sweep reads one and writes the other.
+    levels: [Vec<R>; 2],
+    /// The right-hand side over the diagonal.
+    g: Vec<R>,
+    /// Systems of a batch, and planes of each, that its slabs own.
+    lines: Range<usize>,
+    planes: Range<usize>,
+}
+
 impl<R: Real> Stream<R> {
     pub fn new(shape: &Shape, streaming: Streaming) -> Self {
-        let values = streaming.working_planes(shape) * Planes::of(shape).stored;
-        // What is read before it was written shows in the iterate.
-        let array = || vec![R::from_f64(f64::NAN); values];
+        let axis = Planes::of(shape);
+        let all = FastMemory::new(shape, &streaming, 0..axis.lines, 0..axis.count);
         Self {
             streaming,
-            levels: [array(), array()],
-            g: array(),
+            memories: Vec::from([all]),
             traffic: None,
             times: None,
             progress: Arc::default(),
         }
+    }
+
+    /// The same with the lines of a batch, or the slabs of a pyramid, shared out over devices.
+    pub fn on_devices(shape: &Shape, streaming: Streaming, devices: &Devices) -> Self {
+        let axis = Planes::of(shape);
+        let memory = |share: &Share| {
+            let (lines, planes) = match axis.lines {
+                1 => (0..1, share.owned.clone()),
+                _ => (share.owned.clone(), 0..axis.count),
+            };
+            FastMemory::new(shape, &streaming, lines, planes)
+        };
+        let memories = devices.shares().of_devices().iter().map(memory).collect();
+        Self { streaming, memories, traffic: None, times: None, progress: Arc::default() }
     }
 
     /// Sweeps of a pass.
@@ -79,7 +102,7 @@ impl<R: Real> Stream<R> {
         let mut traffic =
             Traffic { needed: shape.points() as u64 * n as u64, ..Traffic::default() };
         let mut clock = PassClock::start();
-        let Self { levels, g, progress, .. } = self;
+        let Self { streaming, memories, progress, .. } = self;
         for line in 0..axis.lines {
             // From the boundary plane before the first one on.
             let start = if shape.dim() == 1 { shape.row_start(line) } else { 0 };
@@ -96,13 +119,33 @@ impl<R: Real> Stream<R> {
                 rhs: &system.g.as_slice()[stored.clone()],
                 to: &mut to[stored],
             };
-            match self.streaming.scheme() {
-                Scheme::Pyramid => slabs::pass(&mut work, levels, g, self.streaming.planes(), n),
-                Scheme::Wavefront { chunk } => window::pass(&mut work, levels, g, chunk, n),
+            let here = memories.iter_mut().filter(|memory| memory.lines.contains(&line));
+            for FastMemory { levels, g, planes, .. } in here {
+                match streaming.scheme() {
+                    Scheme::Pyramid => {
+                        let of_slab = streaming.planes_of_slab();
+                        slabs::pass(&mut work, levels, g, (planes.clone(), of_slab), n);
+                    }
+                    Scheme::Wavefront { chunk } => window::pass(&mut work, levels, g, chunk, n),
+                }
             }
         }
         self.traffic = Some(traffic);
         self.times = Some(Arc::new(clock.stop()));
+    }
+}
+
+impl<R: Real> FastMemory<R> {
+    fn new(
+        shape: &Shape,
+        streaming: &Streaming,
+        lines: Range<usize>,
+        planes: Range<usize>,
+    ) -> Self {
+        let values = streaming.working_planes(shape) * Planes::of(shape).stored;
+        // What is read before it was written shows in the iterate.
+        let array = || vec![R::from_f64(f64::NAN); values];
+        Self { levels: [array(), array()], g: array(), lines, planes }
     }
 }
 

@@ -3,20 +3,22 @@
 
 use super::planes::PlaneWork;
 use crate::grid::Real;
+use std::ops::Range;
 
-/// Makes n sweeps with slabs of at most `most` planes.
+/// Makes n sweeps with slabs that own at most so many planes each, of these planes.
 pub(super) fn pass<R: Real>(
     work: &mut PlaneWork<'_, R>,
     levels: &mut [Vec<R>; 2],
     g: &mut [R],
-    most: usize,
+    (planes, of_slab): (Range<usize>, usize),
     n: usize,
 ) {
     let count = work.axis.count;
-    let (mut start, mut step) = (1, 0);
-    while start <= count {
+    // The boundary plane lies before the first.
+    let (mut start, mut step) = (planes.start + 1, planes.start / of_slab);
+    while start <= planes.end {
         // The planes that the slab owns, and those that it copies.
-        let end = (start + (most - 2 * n)).min(count + 1);
+        let end = (start + of_slab).min(planes.end + 1);
         let copied = start.saturating_sub(n)..(end + n).min(count + 2);
         work.mark();
         work.up(copied.clone(), 0, levels, g);

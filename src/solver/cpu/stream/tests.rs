@@ -68,9 +68,8 @@ fn slabs_and_windows_of_every_size_make_sweeps_from_poisoned_arrays() {
                 (solver(shape, Method::Streaming(streaming)), solver(shape, Method::Classic));
             for _ in 0..3 {
                 if let crate::solver::cpu::Cycle::Streaming(stream) = &mut passes.method {
-                    let Stream { levels: [first, second], g, .. } = &mut **stream;
-                    for array in [first, second, g] {
-                        array.fill(f64::NAN);
+                    for FastMemory { levels: [first, second], g, .. } in &mut stream.memories {
+                        [first, second, g].into_iter().for_each(|array| array.fill(f64::NAN));
                     }
                 }
                 passes.advance(false);
@@ -96,7 +95,8 @@ fn working_arrays_stay_within_the_budget() {
         ] {
             let streaming = streaming(method, &shape, planes, n);
             let stream = Stream::<f64>::new(&shape, streaming);
-            let values = stream.levels[0].len() + stream.levels[1].len() + stream.g.len();
+            let [FastMemory { levels, g, .. }] = &stream.memories[..] else { panic!("one device") };
+            let values = levels[0].len() + levels[1].len() + g.len();
             assert_eq!(8 * values as u64, streaming.working_bytes(&shape, Precision::F64));
             assert!(values <= 3 * planes * Planes::of(&shape).stored);
         }

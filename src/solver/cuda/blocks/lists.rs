@@ -235,8 +235,8 @@ mod tests {
     use super::*;
     use crate::grid::{AxisTiling, Shape};
     use crate::problem::matrix::Entry;
+    use crate::problem::matrix::computed_rows;
     use crate::problem::{Boundary, Csr, Operator, Problem, Source};
-    use crate::solver::cpu::computed_rows;
     use std::sync::Arc;
 
     /// −1 to both sides on a line, and a last row that is full.

@@ -11,7 +11,7 @@ use super::kernels::KERNELS;
 use super::setting::{NO_KERNEL, Refused, SCHEDULES, SEVERAL_DEVICES, Setting};
 use crate::grid::{AxisTiling, Precision};
 use crate::problem::Csr;
-use crate::solver::cpu::computed_rows;
+use crate::problem::matrix::computed_rows;
 use crate::solver::cuda::build::Build;
 use crate::solver::{Kernel, Method};
 use lists::{BlockRows, GROUP, Split};

@@ -93,7 +93,7 @@ impl<R: DeviceReal> DevicesSolver<R> {
         host: CpuSolver<R>,
         (chosen, block_size): (Kernel, Option<u32>),
     ) -> Result<Self, SolverError> {
-        let shared = method.devices().ok_or(SolverError::Operator("a method on one device"))?;
+        let shared = shared(problem, &method)?;
         let gpus = open(devices, shared.count())?;
         let setting = Setting {
             method: &method,
@@ -224,6 +224,21 @@ impl<R: DeviceReal> DevicesSolver<R> {
     }
 }
 
+/// The devices of a method that GPUs share.
+///
+/// # Errors
+/// [`SolverError`] if there are none, or only a CPU simulates them.
+fn shared<'a>(problem: &Problem, method: &'a Method) -> Result<&'a Devices, SolverError> {
+    let devices = method.devices().ok_or(SolverError::Operator("a method on one device"))?;
+    match problem.shape.dim() {
+        1 => Err(SolverError::Operator("lines that several devices share")),
+        _ if method.streaming().is_some() => {
+            Err(SolverError::Operator("slabs that several devices share"))
+        }
+        _ => Ok(devices),
+    }
+}
+
 /// The GPUs of so many devices.
 fn open(devices: &[Device], count: usize) -> Result<Vec<Arc<Gpu>>, Unavailable> {
     match devices {
@@ -244,7 +259,7 @@ pub(super) fn check(
     bytes: usize,
     devices: &[Device],
 ) -> Result<(), SolverError> {
-    let shared = method.devices().ok_or(SolverError::Operator("a method on one device"))?;
+    let shared = shared(problem, method)?;
     let gpus = open(devices, shared.count())?;
     let arrays = (ARRAYS + problem.operator.row_arrays(&problem.shape)) as u64;
     let mut needed: HashMap<u32, u64> = HashMap::new();
@@ -264,9 +279,10 @@ fn messages<R: DeviceReal>(
 ) -> Result<Vec<Message>, SolverError> {
     let mut messages = Vec::with_capacity(devices.shares().messages());
     for (to, share) in devices.shares().of_devices().iter().enumerate() {
-        for received in &share.received {
-            let stored = shape.stored_alone(received.planes.clone());
-            let (from, bytes) = (received.from, stored.len() * size_of::<R>());
+        let runs = share.received.iter().flat_map(|it| it.planes.iter().map(|run| (it.from, run)));
+        for (from, planes) in runs {
+            let stored = shape.stored_alone(planes.clone());
+            let bytes = stored.len() * size_of::<R>();
             let transfer = Transfer::new(&shares[from].gpu, &shares[to].gpu, bytes, exchange)?;
             messages.push(Message { from, to, stored, transfer });
         }

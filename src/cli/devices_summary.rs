@@ -1,0 +1,54 @@
+//! What `solve` says of devices that share a run.
+
+use crate::grid::memory::human;
+use crate::number::counted;
+use crate::picture::seconds;
+use crate::run::Plan;
+use serde::Serialize;
+
+/// The fields of `--json` about devices that share a run; messages, bytes and seconds are those of one exchange.
+#[derive(Debug, Serialize)]
+pub struct DevicesSummary {
+    count: usize,
+    /// Rows of tiles, lines, blocks of a matrix or slabs of each.
+    parts: Vec<usize>,
+    exchange_every: u64,
+    messages: usize,
+    bytes: u64,
+    predicted_seconds: f64,
+    /// Why nothing is exchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nothing_exchanged: Option<&'static str>,
+}
+
+impl DevicesSummary {
+    /// `None` on one device.
+    pub fn of(plan: &Plan) -> Option<Self> {
+        let devices = plan.method.devices().filter(|devices| devices.count() > 1)?;
+        let exchange = devices.exchange(&plan.problem.shape, plan.precision);
+        let shares = devices.shares().of_devices();
+        Some(Self {
+            count: devices.count(),
+            parts: shares.iter().map(|share| share.tiles.len()).collect(),
+            exchange_every: devices.exchange_every(),
+            messages: exchange.messages,
+            bytes: exchange.bytes,
+            predicted_seconds: exchange.seconds,
+            nothing_exchanged: plan.spec.why_no_exchange(),
+        })
+    }
+
+    /// The line of the summary.
+    pub fn text(&self) -> String {
+        if let Some(why) = self.nothing_exchanged {
+            return format!("nothing, since {why}");
+        }
+        let every = match self.exchange_every {
+            1 => "after every cycle".to_owned(),
+            cycles => format!("every {}", counted(cycles, "cycle")),
+        };
+        let messages = counted(self.messages as u64, "message");
+        let predicted = seconds(self.predicted_seconds);
+        format!("{messages}, {} {every}, predicted {predicted}", human(self.bytes))
+    }
+}
