@@ -913,7 +913,7 @@ fn simulated_devices_have_the_results_of_one() {
     for (settings, what) in [
         ("--matrix poisson-9x8 --tile 8", "the blocks of a matrix"),
         ("--shape 64 --tile 8", "lines"),
-        ("--shape 40x64 --method pyramid --memory 9k", "the slabs of a pyramid"),
+        ("--shape 40x64 --method pyramid --memory 9kB", "the slabs of a pyramid"),
     ] {
         for place in ["--devices 0,1", "--simulate-devices 2 --backend cuda"] {
             refuse(&format!("{settings} {place}"), &format!("{what} {over_gpus}"));
@@ -924,7 +924,7 @@ fn simulated_devices_have_the_results_of_one() {
             "--shape 64 --batch 4",
             "the lines of a batch are independent, so devices exchange nothing",
         ),
-        ("--shape 40x64 --method pyramid --memory 9k", "read the computer's memory, so devices"),
+        ("--shape 40x64 --method pyramid --memory 9kB", "read the computer's memory, so devices"),
     ] {
         let rarely = format!("{settings} --simulate-devices 2 --exchange-every 4");
         refuse(&rarely, "--exchange-every is 4");
@@ -936,7 +936,7 @@ fn simulated_devices_have_the_results_of_one() {
         ("--shape 64 --method classic", "64, the points"),
         ("--shape 64 --batch 3", "3, the lines"),
         ("--shape 40x64 --method classic", "4, the bands of 16 rows"),
-        ("--shape 40x64 --method pyramid --height 2 --memory 14112", "8, the slabs of a pass"),
+        ("--shape 40x64 --method pyramid --height 2 --memory 14112", "7, the slabs of a pass"),
     ] {
         refuse(&format!("{settings} --simulate-devices 99"), &format!("it must be 1 to {parts}"));
     }
@@ -985,7 +985,7 @@ fn simulated_devices_share_matrices_lines_and_slabs() {
     for (options, messages, bytes) in [
         // Each of 72 rows reads its neighbours in the grid, 9 rows away at most.
         ("--matrix poisson-9x8 --tile 9 --k 3", 4, 4 * 9 * 8),
-        ("--matrix poisson-9x8 --tile 9 --method classic", 4, 4 * 9 * 8),
+        ("--matrix poisson-40x30 --method classic", 4, 4 * 40 * 8),
         // o/2 + 1 points each way.
         ("--shape 100 --tile 10 --k 4 --overlap 2", 4, 4 * 2 * 8),
         ("--shape 100 --tile 10 --k inf", 4, 4 * 8),

@@ -98,11 +98,12 @@ fn devices_are_simulated_changed_and_left() {
     window.until_text("device 1");
     window.choose("Runs on", "CPU");
     window.until("left", |window| !window.says("device 1"));
-    // Systems of a 1D batch are independent.
+    // The lines of a batch are shared out, too, and have nothing to exchange.
     window.key(Key::E);
     window.key(Key::Num3);
-    let (is_enabled, _) = window.entry("Runs on", "Simulated devices");
-    assert!(!is_enabled);
+    window.choose("Runs on", "Simulated devices");
+    window.until("shared", |window| window.has(Role::SpinButton, "Devices"));
+    assert!(!window.has(Role::Slider, "Exchange every"));
 }
 
 /// A GPU run, opened on a machine that may have no GPU.

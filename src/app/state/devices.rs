@@ -87,7 +87,8 @@ mod tests {
         assert_eq!(fitted(&|spec| spec.method.overlap = vec![2]), Some(4));
         assert_eq!(fitted(&|spec| spec.method.tile = vec![128]), Some(2));
         assert_eq!(fitted(&|spec| spec.problem.shape = vec![256, 96]), Some(3));
-        assert_eq!(fitted(&|spec| spec.problem.shape = vec![256]), None);
+        // A line has tiles, too.
+        assert_eq!(fitted(&|spec| spec.problem.shape = vec![96]), Some(3));
         // A number that was typed is refused with a message.
         assert_eq!(fitted(&|spec| spec.method.simulate_devices = Some(99)), Some(99));
         // So are tiles in an order.

@@ -231,7 +231,10 @@ impl WorkLoop {
             experiment = self.experiment(&plan);
         }
         let mut experiment = experiment.map_err(|error| error.to_string())?;
-        experiment.stop_on(&self.stop);
+        // Devices whose view of the others is frozen could not go on from an iterate.
+        if !experiment.run().has_frozen_halos() {
+            experiment.stop_on(&self.stop);
+        }
         let mut job = Job::new(request.clone(), plan, experiment);
         if let Some(exact) = self.exact.of(&job.plan.problem) {
             job.set_exact(exact);
