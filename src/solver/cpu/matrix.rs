@@ -51,6 +51,7 @@ impl<R: Real> MatrixSystem<R> {
         system
     }
 
+    #[cfg(feature = "cuda")]
     pub fn rows(&self) -> usize {
         self.g.len()
     }
