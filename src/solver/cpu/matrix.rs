@@ -163,11 +163,14 @@ impl<R: Real> Task for Band<'_, R> {
     fn run(self) -> PartialNorms {
         let Self { system, from, to, exact, measure, is_made, first } = self;
         let mut norms = PartialNorms::default();
-        for (row, to) in (first..).zip(to) {
-            if !is_made {
+        // Apart from the norms, so that this loop has no branch.
+        if !is_made {
+            for (row, to) in (first..).zip(&mut *to) {
                 *to = system.update(row, from);
             }
-            if measure {
+        }
+        if measure {
+            for (row, to) in (first..).zip(&*to) {
                 let change = (*to - from[row]).to_f64();
                 let residual = system.diagonal[row] * change;
                 let first_sweep = &mut norms.first_sweep;
