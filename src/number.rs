@@ -170,6 +170,12 @@ pub fn ratio(value: f64) -> String {
     }
 }
 
+/// A number with all its digits, so that reading a cell gives the same value again; nothing of one that is
+/// not known.
+pub(crate) fn cell(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| format!("{value:?}"))
+}
+
 /// `1 cycle`, `12,000 cycles`.
 pub fn counted(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };

@@ -33,7 +33,6 @@ pub use archive::{RunArchive, cycle_at, seconds_at};
 pub use auto_stream::AutoStream;
 pub(crate) use command::option;
 pub use command::{command_line, drawing_command_line};
-pub(crate) use export::cell;
 pub use export::{
     CURVE_HEADER, CsvTable, curve_table, damping_table, distances_table, edge_share_table,
     frequencies_table, inside_table, map_table, mean_tile_table, probes_table, profile_table,

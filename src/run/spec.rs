@@ -573,7 +573,7 @@ impl MethodSpec {
     /// Points per warp where updates in place begin: the threads of a GPU's warp.
     pub const WARP: usize = 32;
 
-    /// Drops what has no use for a matrix.
+    /// Drops what has no use for a matrix, and devices: it may have fewer blocks.
     fn suit_matrix(&mut self) {
         if self.name.is_streaming() {
             self.set_name(MethodName::default());
@@ -856,10 +856,12 @@ impl MethodSpec {
 impl RunSpec {
     /// Takes another problem and its stopping rule; what of the method has no use there is dropped.
     pub fn set_problem(&mut self, problem: ProblemSpec, stop: StopSpec) {
+        if problem.shape.len() != self.problem.shape.len() {
+            // One tile and overlap for all axes.
+            self.method.tile.truncate(1);
+            self.method.overlap.truncate(1);
+        }
         (self.problem, self.stop) = (problem, stop);
-        // One tile and overlap for all axes: the problem may have others.
-        self.method.tile.truncate(1);
-        self.method.overlap.truncate(1);
         if self.problem.kind == ProblemKind::Matrix {
             self.method.suit_matrix();
         }

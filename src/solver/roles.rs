@@ -1,10 +1,9 @@
 //! What a solver does, by role: it makes cycles, it is observed, it describes itself.
 
-use super::StopToken;
 use super::{
     CycleNorms, DeviceInfo, EdgeShare, FieldObservation, FieldRequest, Kernel, Method, NormRequest,
-    Norms, PassProgress, PassTimes, Quantity, Samples, SolverError, Statistics, Streaming, Traffic,
-    Window,
+    Norms, PassProgress, PassTimes, Quantity, Samples, SolverError, Statistics, StopToken,
+    Streaming, Traffic, Window,
 };
 use crate::grid::{Field, Shape, Tiling};
 use std::any::Any;

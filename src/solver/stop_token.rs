@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-/// Leaves cycles under way unfinished from some moment on. Copies are one: what one of them is told holds for all.
+/// Leaves cycles under way unfinished from some moment on. Clones share that moment.
 ///
 /// A solver reads it many times in a cycle, so it must stay due until that cycle has ended: only who makes the cycles may
 /// [withdraw](StopToken::withdraw) it, between two of them.
 #[derive(Clone, Debug, Default)]
 pub struct StopToken {
-    /// Milliseconds since [`START`] at which it is due; 0 while it is not wanted.
+    /// Milliseconds since [`START`] at which it is due, [`FOR_GOOD`], or 0 for never.
     at: Arc<AtomicU64>,
 }
 

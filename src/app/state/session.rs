@@ -110,6 +110,9 @@ impl Session {
         let (problem, stop) = preset.problem();
         let mut spec = RunSpec::clone(&self.spec);
         spec.set_problem(problem, stop);
+        // As the preset has them: one for all axes.
+        spec.method.tile.truncate(1);
+        spec.method.overlap.truncate(1);
         spec
     }
 

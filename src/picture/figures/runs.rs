@@ -1,6 +1,7 @@
 //! Several runs as a table: how far they are, and how long they took.
 
 use crate::grid::Need;
+use crate::number::cell;
 use crate::number::{grouped, seconds};
 use crate::picture::draw::canvas::{Anchor, Stroke, Style};
 use crate::picture::draw::drawing::Drawing;
@@ -11,7 +12,7 @@ use crate::picture::figures::run_colour::run_colour;
 use crate::picture::figures::titles::Titles;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{CsvTable, FieldKind, Record, Reductions, Snapshot, cell};
+use crate::run::{CsvTable, FieldKind, Record, Reductions, Snapshot};
 
 /// A row for each run: cycles, sweeps, solver time and speedup.
 struct Runs;

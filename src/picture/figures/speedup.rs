@@ -1,6 +1,7 @@
 //! How many times as fast a run is as others, tolerance by tolerance.
 
 use crate::grid::Need;
+use crate::number::cell;
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::figures::curves::CLASSIC_NAME;
@@ -10,9 +11,7 @@ use crate::picture::plot::description::{Level, Plot, PlotAxis, Series};
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::over::Over;
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{
-    self, CostAt, CsvTable, FieldKind, Record, Snapshot, SpeedupAt, cell, speedup_curve,
-};
+use crate::run::{self, CostAt, CsvTable, FieldKind, Record, Snapshot, SpeedupAt, speedup_curve};
 
 /// The speedup of the first run over each of the others, and over Jacobi's iteration.
 struct Speedup;

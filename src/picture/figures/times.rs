@@ -1,6 +1,7 @@
 //! What runs take, stage by stage, as stacked bars; and what a faster processing would make of them.
 
 use crate::grid::Need;
+use crate::number::cell;
 use crate::number::{grouped, seconds, two_digits};
 use crate::picture::colour::theme::{MOST_BESIDE, Theme};
 use crate::picture::draw::drawing::Drawing;
@@ -8,7 +9,7 @@ use crate::picture::figures::titles::Titles;
 use crate::picture::plot::bars::{Bar, BarChart, BarGroup, BarPart};
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{CsvTable, FieldKind, RunTimes, Snapshot, cell};
+use crate::run::{CsvTable, FieldKind, RunTimes, Snapshot};
 
 /// The stages of runs, to scale.
 struct Times;

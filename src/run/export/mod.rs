@@ -2,6 +2,7 @@
 
 use crate::files::{FileError, write_atomically};
 use crate::grid::{Field, Precision, Shape, Slice};
+use crate::number::cell;
 use crate::run::history::{CycleValue, Record, reduction};
 use crate::run::modes::{ModeDamping, ModeFactors};
 use crate::run::observe::{CutLine, FieldKind, Frequencies, MODE_NAMES, NO_ROW, Picture, RowMap};
@@ -110,12 +111,6 @@ fn cells(record: &Record, sweeps_per_cycle: u64, start_residual: f64) -> [String
         cell(record.max_change),
         cell(record.error),
     ]
-}
-
-/// A number with all its digits, so that reading a cell gives the same value again; nothing of one that is
-/// not known.
-pub(crate) fn cell(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| format!("{value:?}"))
 }
 
 /// Samples of a field along a line of a grid, one row per sample under the name of its place and that of

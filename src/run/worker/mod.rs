@@ -31,11 +31,7 @@ use crossbeam_channel::{Receiver, bounded};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use work_loop::{Channels, WorkLoop};
-
-/// A cycle of a run that a request replaces may go on for so long; then it is left unfinished. A setting that is dragged
-/// shows pictures on the way, however fast it moves.
-const LONGEST_CYCLE_LEFT: Duration = Duration::from_millis(300);
+use work_loop::{Channels, LONGEST_CATCH_UP, WorkLoop};
 
 /// A handle on the worker thread. Dropping it ends the thread.
 pub struct Worker {
@@ -100,7 +96,7 @@ impl Worker {
         self.requests.put(request);
         // After it is there: the loop withdraws this when it takes a request.
         if is_another {
-            self.stop.after(LONGEST_CYCLE_LEFT);
+            self.stop.after(LONGEST_CATCH_UP);
         }
         self.host.wake();
     }

@@ -31,8 +31,9 @@ const CLASSIC_SHARE: f64 = 0.25;
 const CLASSIC_SHARE_ON_GPU: f64 = 0.02;
 
 /// The longest time in which a run that catches up makes cycles without a report, and in which newer
-/// requests wait for it: a setting that is dragged shows pictures on the way, however fast it moves.
-const LONGEST_CATCH_UP: Duration = Duration::from_millis(300);
+/// requests wait for it: a setting that is dragged shows pictures on the way, however fast it moves. Then the cycle
+/// under way is left unfinished.
+pub(super) const LONGEST_CATCH_UP: Duration = Duration::from_millis(300);
 
 /// The longest wait while something is under way that nothing interrupts: a report that has not been
 /// taken, a cycle that is due later, the exact solution.
@@ -231,10 +232,10 @@ impl WorkLoop {
             experiment = self.experiment(&plan);
         }
         let mut experiment = experiment.map_err(|error| error.to_string())?;
-        // Devices whose view of the others is frozen could not go on from an iterate.
-        if !experiment.run().has_frozen_halos() {
-            experiment.stop_on(&self.stop);
-        }
+        // Devices whose view of the others is frozen could not go on from an iterate. Their solver may be made of one that
+        // has the token.
+        let is_whole = experiment.run().has_frozen_halos();
+        experiment.stop_on(&if is_whole { StopToken::default() } else { self.stop.clone() });
         let mut job = Job::new(request.clone(), plan, experiment);
         if let Some(exact) = self.exact.of(&job.plan.problem) {
             job.set_exact(exact);

@@ -124,11 +124,11 @@ pub(super) fn solver(
     at_level(problem, method, precision, threads, layout, Level::best())
 }
 
-/// The same with the instructions of a level, which change no bit of a result; one that this CPU does not have means its
-/// best.
+/// Sets up a solver on the CPU with the instructions of a level, and a layout of a matrix: neither changes a bit of a
+/// result. `threads` of 0 means one for each core, and a level that this CPU does not have its best.
 ///
 /// # Errors
-/// Those of [`on_cpu`].
+/// [`SolverError::Memory`] if its arrays would not fit, which is checked before anything is allocated.
 pub fn at_level(
     problem: &Arc<Problem>,
     method: Method,

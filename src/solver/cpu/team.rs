@@ -32,14 +32,14 @@ impl Team {
     /// the calling one.
     pub fn new(threads: usize) -> Self {
         let threads = self::threads(threads);
-        if threads == 1 {
-            return Self { pool: None, stop: StopToken::default() };
-        }
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|i| format!("tilescope-solver-{i}"))
-            .build();
-        Self { pool: pool.ok().map(Arc::new), stop: StopToken::default() }
+        let pool = || {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .thread_name(|i| format!("tilescope-solver-{i}"))
+                .build()
+        };
+        let pool = if threads == 1 { None } else { pool().ok().map(Arc::new) };
+        Self { pool, stop: StopToken::default() }
     }
 
     /// Leaves cycles unfinished while this is due.

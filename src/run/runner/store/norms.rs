@@ -1,6 +1,7 @@
 //! The norms of the passes that a run in a store has made, a line each, so that its curve begins where the run did.
 
 use crate::files::{FileError, read_text, write_atomically};
+use crate::number::cell;
 use crate::run::history::Record;
 use crate::solver::ResidualNorms;
 use std::fs::File;
@@ -44,11 +45,6 @@ pub(super) fn take_over(folder: &Path, passes: u64) -> Result<Option<Vec<Record>
         known.iter().flatten().try_for_each(|record| out.write_all(line(record).as_bytes()))
     })?;
     Ok(known)
-}
-
-/// A number that is read back as it was; empty where it is not known.
-fn cell(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| format!("{value:?}"))
 }
 
 fn line(record: &Record) -> String {

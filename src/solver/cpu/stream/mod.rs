@@ -88,7 +88,7 @@ impl<R: Real> Stream<R> {
         &self.progress
     }
 
-    /// Makes one pass: n sweeps over the grid, without norms.
+    /// Makes one pass: n sweeps over the grid, without norms. One that is left unfinished is not counted.
     pub fn pass(
         &mut self,
         system: &System<R>,
@@ -129,6 +129,9 @@ impl<R: Real> Stream<R> {
                     Scheme::Wavefront { chunk } => window::pass(&mut work, levels, g, chunk, n),
                 }
             }
+        }
+        if team.is_stopped() {
+            return;
         }
         self.traffic = Some(traffic);
         self.times = Some(Arc::new(clock.stop()));
