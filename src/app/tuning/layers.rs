@@ -68,15 +68,17 @@ fn layers(results: &MapResults, rows: MapRows) -> Vec<Layer> {
 }
 
 fn name(layer: &Layer) -> String {
-    let tile = layer.tile.map(|tile| format!("tile {tile}"));
+    // Beside a kernel there is no room for the word.
+    let tile = layer.tile.map(|tile| match layer.kernel {
+        None => format!("tile {tile}"),
+        Some(_) => tile.to_string(),
+    });
     let held = tile.or_else(|| layer.k.map(|k| format!("k = {}", k.label())));
     match (held, layer.kernel) {
         (None, None) => "best of all".to_owned(),
         (Some(held), None) => held,
         (None, Some(kernel)) => kernel.label().to_owned(),
-        (Some(held), Some(kernel)) => {
-            format!("{}, {}", held.trim_start_matches("tile "), kernel.label())
-        }
+        (Some(held), Some(kernel)) => format!("{held}, {}", kernel.label()),
     }
 }
 

@@ -200,12 +200,6 @@ impl PassPicture {
         PassMoment { step: number / each, sweep: number % each }
     }
 
-    /// The number of a moment.
-    pub fn number_of(&self, moment: PassMoment) -> usize {
-        let each = self.pass.height() + 1;
-        (moment.step * each + moment.sweep).min(self.moments())
-    }
-
     /// The sweeps that planes have at a moment, from the first plane to the last in so many columns.
     pub fn sweeps_across(&self, moment: PassMoment, columns: usize) -> Vec<usize> {
         let runs = self.pass.sweeps_at(moment);
