@@ -34,6 +34,11 @@ pub fn share(full: u32) -> u32 {
     u32::try_from(share).map_or(full, |share| share.clamp(1, full))
 }
 
+/// Whether something that slows kernels down runs these tests, with few settings and perhaps beside others on the GPU.
+pub fn is_slowed() -> bool {
+    settings() < SETTINGS / 100
+}
+
 /// The bits of an iterate. One may diverge, and NaN is NaN: a processor has its own bits for it.
 pub fn bits(field: &Field<f64>) -> Vec<u64> {
     let known = field.to_interior().into_iter();
@@ -208,7 +213,7 @@ fn coefficients_per_point_too() {
 
 fn many_cycles_replayed_are_the_same_cycles() {
     let cases = prop_oneof![case(), per_point_case()];
-    check(share(40), (cases, 100..=700_u64), |(case, cycles)| {
+    check(share(40), (cases, 100..=u64::from(share(700).max(120))), |(case, cycles)| {
         for (method, kernel) in [
             (Method::Classic, Kernel::AUTO),
             (case.hierarchical(), Kernel::AUTO),

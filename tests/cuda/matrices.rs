@@ -253,7 +253,7 @@ fn checked_figures() {
         ("ice-sheet", Ordering::Natural, 1024, 8, 164),
         ("ice-sheet", Ordering::Tiles, 256, 8, 137),
     ] {
-        if cycles > u64::from(share(100_000)) {
+        if cycles > u64::from(share(40_000)) {
             continue;
         }
         let mut spec = RunSpec::default();

@@ -41,7 +41,7 @@ impl Window {
     /// Fills them with NaN.
     pub fn poison(&self, stream: &CudaStream) -> Result<(), DriverError> {
         let [first, second] = &self.levels;
-        [first, second, &self.g].into_iter().try_for_each(|array| array.poison(stream))
+        [first, second, &self.g].into_iter().try_for_each(|array| array.fill(u8::MAX, stream))
     }
 }
 

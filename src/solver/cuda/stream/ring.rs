@@ -26,7 +26,8 @@ fn done(answer: CUresult) -> Result<(), DriverError> {
 }
 
 impl Ring {
-    /// A ring of at least this many bytes: rounded up to what the GPU maps at a time.
+    /// A ring of at least this many bytes, all 0: rounded up to what the GPU maps at a time. Planes are copied with the
+    /// padding of their rows, which no sweep writes.
     ///
     /// # Errors
     /// [`SolverError`] if the GPU has no room.
@@ -34,6 +35,8 @@ impl Ring {
         let bytes = gpu.check(rounded(gpu, least))?;
         let mut ring = Self { gpu: Arc::clone(gpu), address: 0, bytes, mapped: 0 };
         gpu.check(ring.map())?;
+        let stream = gpu.stream()?;
+        gpu.check(ring.fill(0, &stream).and_then(|()| stream.synchronize()))?;
         Ok(ring)
     }
 
@@ -84,10 +87,10 @@ impl Ring {
         parts.into_iter().filter(|(_, bytes)| !bytes.is_empty())
     }
 
-    /// Fills it with NaN.
-    pub fn poison(&self, stream: &CudaStream) -> Result<(), DriverError> {
+    /// Fills it with this byte.
+    pub fn fill(&self, byte: u8, stream: &CudaStream) -> Result<(), DriverError> {
         // SAFETY: the bytes are mapped, and any bits are a number.
-        done(unsafe { sys::cuMemsetD8Async(self.address, u8::MAX, self.bytes, stream.cu_stream()) })
+        done(unsafe { sys::cuMemsetD8Async(self.address, byte, self.bytes, stream.cu_stream()) })
     }
 }
 
