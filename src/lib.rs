@@ -73,3 +73,4 @@ pub mod problem;
 mod random;
 pub mod run;
 pub mod solver;
+mod stop_token;

@@ -14,7 +14,7 @@ use tilescope::run::{
     Backend, CutLine, FieldKind, MatrixSpec, MeasuredPass, MethodName, Monitor, PassLog, Planner,
     ProblemKind, RecordedCycles, RunSpec, Snapshot, record_run,
 };
-use tilescope::solver::{Height, PassTimes, StepTimes};
+use tilescope::solver::{Height, PassTimes, StepTimes, StopToken};
 
 /// How far a channel may be off, out of 255: rounding differs between processors.
 const TOLERANCE: u8 = 3;
@@ -163,7 +163,7 @@ fn convergence_curves() {
 fn snapshot(run: &RunSpec, view: &ViewSpec) -> Snapshot {
     let plan = Planner::default().plan(run).unwrap();
     let snapshot_request = view.snapshot_request(0, &plan.problem.shape);
-    let mut watch = Monitor { cancel: &false.into(), on_progress: &mut |_| {} };
+    let mut watch = Monitor { cancel: &StopToken::default(), on_progress: &mut |_| {} };
     let seen =
         record_run(&plan, &snapshot_request, RecordedCycles::Each(&[view.cycle]), &mut watch)
             .unwrap();

@@ -1,11 +1,11 @@
 //! Every claim of every lesson that comes with the program is measured: a lesson cannot be wrong for long.
 
-use std::sync::atomic::AtomicBool;
 use tilescope::lesson::lessons;
+use tilescope::solver::StopToken;
 
 #[test]
 fn every_claim_of_every_lesson_holds() {
-    let cancel = AtomicBool::new(false);
+    let cancel = StopToken::default();
     let mut failed = Vec::new();
     for lesson in lessons() {
         let checked = lesson.check(&cancel, &mut |_, _| {});

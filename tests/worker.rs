@@ -1,7 +1,7 @@
 //! Guards the worker thread: how it answers requests.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
 use tilescope::grid::Precision;
@@ -11,7 +11,7 @@ use tilescope::run::{
     MapRequest, MatrixSpec, ObservationRequest, Outcome, Phase, Plan, Planner, ProblemKind,
     ProfileRequest, Report, Run, RunSpec, SnapshotRequest, StopRule, Worker, WorkerRequest,
 };
-use tilescope::solver::{Followed, NormRequest, Quantity};
+use tilescope::solver::{Followed, NormRequest, Quantity, StopToken};
 
 /// A test that waits longer than this has failed, even on a machine with much else to do.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -467,7 +467,7 @@ fn at_its_end_a_run_says_how_much_of_the_error_is_left() {
     assert_eq!(report.phase, Phase::Finished(Outcome::Converged));
     assert_eq!((report.exact, report.latest.error), (ExactState::NotWanted, None));
     let (plan, run) = (plan(&small()), plain(&small(), report.latest.cycle));
-    let exact = problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap().to_interior();
+    let exact = problem::exact(&plan.problem, &StopToken::default()).unwrap().to_interior();
     let error = |values: Vec<f64>| {
         let squares = values.iter().zip(&exact).map(|(value, exact)| (value - exact).powi(2));
         squares.sum::<f64>().sqrt()
@@ -502,7 +502,7 @@ fn the_error_is_the_distance_from_the_exact_solution() {
         report.exact == ExactState::Ready && report.latest.cycle == 3
     });
     let run = plain(&small(), 3);
-    let exact = problem::exact(&plan(&small()).problem, &AtomicBool::new(false)).unwrap();
+    let exact = problem::exact(&plan(&small()).problem, &StopToken::default()).unwrap();
     let expected: Vec<f64> = run
         .solver()
         .solution()

@@ -131,12 +131,7 @@ impl Interrupt {
         is_requested
     }
 
-    /// The flag itself, for work that polls one.
-    pub fn flag(self) -> &'static AtomicBool {
-        &INTERRUPTED
-    }
-
-    /// The same for cycles.
+    /// What is due from the first interrupt on, for work that is given it.
     pub fn stop(self) -> &'static StopToken {
         &STOP
     }

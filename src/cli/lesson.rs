@@ -108,7 +108,7 @@ fn check(read: &ReadLesson) -> anyhow::Result<ExitCode> {
     const ENDED: &str = "interrupted before all claims were checked";
     let interrupt = Interrupt::install(ENDED)?;
     let mut progress = Progress::start();
-    let checked = read.lesson.check(interrupt.flag(), &mut |made, all| {
+    let checked = read.lesson.check(interrupt.stop(), &mut |made, all| {
         progress.show(|| format!("run {made} of {all}"));
     });
     drop(progress);

@@ -826,7 +826,7 @@ impl Render {
             print_note(&format!("{path} will have about {}", memory::about(size.bytes(all))));
         }
         let mut report = |made| progress.show(|| format!("frame {made} of {all}"));
-        Ok(save_film(&self.output, &film, run, interrupt.flag(), &mut report)?)
+        Ok(save_film(&self.output, &film, run, interrupt.stop(), &mut report)?)
     }
 }
 
@@ -863,7 +863,7 @@ fn record_one(
             progress.show(|| format!("Jacobi's iteration: {:.0} %", 100.0 * made));
         }
     };
-    let mut watch = Monitor { cancel: interrupt.flag(), on_progress: &mut report };
+    let mut watch = Monitor { cancel: interrupt.stop(), on_progress: &mut report };
     let seen = match record_run(plan, snapshot_request, when, &mut watch) {
         Ok(seen) => seen,
         // The exit code depends on the error of the solver.

@@ -20,12 +20,12 @@ use crate::run::{
     Stop, StopRule, Store, curve_table, reduction, save_solution, save_unknowns,
 };
 use crate::solver::{EdgeShare, Kernel, SolverError, Subiterations, Traffic};
+use crate::stop_token::StopToken;
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -358,7 +358,7 @@ fn error_left(run: &Run) -> Option<f64> {
     }
     let arrays = problem::exact_arrays(problem) + OF_ERROR_LEFT;
     memory::check(&problem.shape, arrays, Precision::F64).ok()?;
-    let exact = problem::exact(problem, &AtomicBool::new(false)).ok()?;
+    let exact = problem::exact(problem, &StopToken::default()).ok()?;
     problem::error_left(problem, &run.solver().solution().ok()?, &exact)
 }
 

@@ -9,7 +9,7 @@ use crate::run::{
     SnapshotRequest, Stage, record_run,
 };
 use crate::solver::Acceleration;
-use std::sync::atomic::AtomicBool;
+use crate::stop_token::StopToken;
 
 /// The outcome of a claim.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +46,7 @@ impl Lesson {
     /// A goal is two claims: its setting reaches it, and the step does not begin with it.
     pub fn check(
         &self,
-        cancel: &AtomicBool,
+        cancel: &StopToken,
         on_progress: &mut dyn FnMut(usize, usize),
     ) -> Vec<Checked> {
         let mut questions = Vec::new();
@@ -136,7 +136,7 @@ impl Made {
         target: &Target,
         needs: Needs,
         planner: &mut Planner,
-        cancel: &AtomicBool,
+        cancel: &StopToken,
     ) -> Result<Self, String> {
         let plan = target.plan(planner).map_err(|fault| fault.to_string())?;
         let shape = plan.problem.shape;

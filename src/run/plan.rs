@@ -27,9 +27,9 @@ use crate::solver::{
     SharedParts, Slabs, SolverError, Spectral, SpectralError, StreamingError, Subiterations,
     Traffic, traffic_of_cycle,
 };
+use crate::stop_token::StopToken;
 use std::num::NonZeroU64;
 use std::ops::Deref;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 /// A valid description, with everything that it describes.
@@ -577,18 +577,20 @@ impl Plan {
     }
 
     /// Measures the damping by mode, unless that was done or is cancelled. Takes up to some seconds.
-    pub fn measure_damping(&self, cancel: &AtomicBool) {
+    pub fn measure_damping(&self, cancel: &StopToken) {
         let mut turn = self.damping_turns(cancel);
         while turn() == Turn::Again {}
     }
 
     /// The same in turns.
-    pub(super) fn damping_turns<C: Deref<Target = AtomicBool>>(
-        &self,
-        cancel: C,
-    ) -> impl FnMut() -> Turn + use<C> {
+    pub(super) fn damping_turns(&self, cancel: &StopToken) -> impl FnMut() -> Turn + use<> {
         let problem = Arc::clone(&self.problem);
-        modes::measure_damping(problem, self.method.clone(), Arc::clone(&self.measured), cancel)
+        modes::measure_damping(
+            problem,
+            self.method.clone(),
+            Arc::clone(&self.measured),
+            cancel.clone(),
+        )
     }
 
     /// The asymptotic rate of a cycle, or why it cannot be measured; `None` until [`Plan::find_rate`] has found it.
@@ -598,19 +600,19 @@ impl Plan {
 
     /// Finds the asymptotic rate of a cycle, unless that was done or is cancelled. Takes up to some seconds where theory
     /// does not know it.
-    pub fn find_rate(&self, cancel: &AtomicBool) {
+    pub fn find_rate(&self, cancel: &StopToken) {
         let mut turn = Self::rate_turns(self, cancel);
         while turn() == Turn::Again {}
     }
 
     /// The same in turns.
-    pub(super) fn rate_turns(
-        plan: impl Deref<Target = Self>,
-        cancel: impl Deref<Target = AtomicBool>,
-    ) -> impl FnMut() -> Turn {
+    pub(super) fn rate_turns<P: Deref<Target = Self>>(
+        plan: P,
+        cancel: &StopToken,
+    ) -> impl FnMut() -> Turn + use<P> {
         let (problem, method) = (Arc::clone(&plan.problem), plan.method.clone());
         let measured = Arc::clone(&plan.measured);
-        modes::find_rate(problem, method, measured, move || plan.spectral_radius(), cancel)
+        modes::find_rate(problem, method, measured, move || plan.spectral_radius(), cancel.clone())
     }
 
     /// What the spectral radius belongs to.

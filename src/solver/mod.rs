@@ -30,11 +30,11 @@ mod sample;
 mod schedule;
 mod spectral;
 mod statistics;
-mod stop_token;
 mod streaming;
 mod subiterations;
 mod unavailable;
 
+pub use crate::stop_token::StopToken;
 pub use acceleration::{AcceleratedJacobi, Acceleration, AccelerationError};
 #[cfg(not(target_arch = "wasm32"))]
 pub use array_files::ArrayFiles;
@@ -66,7 +66,6 @@ pub use sample::{
 pub use schedule::Schedule;
 pub use spectral::{Spectral, SpectralError};
 pub use statistics::{AtDistance, LONGEST_FOLDED, MeanTile, Statistics};
-pub use stop_token::StopToken;
 pub use streaming::{MOST_HEIGHT, Scheme, Slabs, Streaming, StreamingError, Traffic};
 pub use subiterations::{MOST_SUBITERATIONS, Subiterations, SubiterationsError};
 pub use unavailable::Unavailable;

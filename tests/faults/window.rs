@@ -5,7 +5,6 @@ use super::injected::{each_operation_fails_whole, with_fault};
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
 use std::{env, fs, process};
 use tilescope::picture::{
     FigureKind, FigureSpec, Film, Frames, RATE, Spacing, ViewSpec, figure, save_figure, save_film,
@@ -15,6 +14,7 @@ use tilescope::run::{
     Backend, FieldKind, Monitor, ObservationRequest, Planner, RecordedCycles, RunSpec, Snapshot,
     SnapshotRequest, SweepTable, record_run, save_field, save_run, save_shown,
 };
+use tilescope::solver::StopToken;
 
 /// In the environment of the process that saves: its file, and the table of a sweep whose rows it saves.
 const FILE: &str = "TILESCOPE_TEST_FILE";
@@ -41,7 +41,7 @@ fn snapshots(run: &RunSpec, view: &ViewSpec) -> Result<Vec<Snapshot>, Box<dyn Er
     let whole = Some(FieldKind::Solution);
     let observation = ObservationRequest { whole, ..wanted.observation.clone() };
     let request = SnapshotRequest { observation, ..wanted };
-    let cancel = AtomicBool::new(false);
+    let cancel = StopToken::default();
     let mut monitor = Monitor { cancel: &cancel, on_progress: &mut |_| {} };
     Ok(record_run(&plan, &request, RecordedCycles::Each(&CYCLES), &mut monitor)?.snapshots)
 }
@@ -72,7 +72,7 @@ fn save(name: &str) -> Result<(), Box<dyn Error>> {
             let frames = Frames { first, last, spacing: Spacing::Every(10), rate: RATE };
             let view = ViewSpec { frames: Some(frames), ..view };
             let film = Film { runs: &[snapshots], view: &view, frames };
-            save_film(path, &film, &run, &AtomicBool::new(false), &mut |_| {}).map_err(Into::into)
+            save_film(path, &film, &run, &StopToken::default(), &mut |_| {}).map_err(Into::into)
         }
         _ => SweepTable::save(path, &rows).map_err(Into::into),
     };

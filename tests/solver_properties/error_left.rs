@@ -1,9 +1,9 @@
 //! How much of the error is left.
 
 use proptest::prelude::*;
-use std::sync::atomic::AtomicBool;
 use tilescope::grid::{Field, Shape};
 use tilescope::problem::{Boundary, Problem, Source, Stencil, error_left, exact, is_exact_cheap};
+use tilescope::solver::StopToken;
 
 fn problem(shape: Shape, stencil: Stencil, guess: f64) -> Problem {
     let [rhs, initial_guess] = [1.0, guess].map(Source::Constant);
@@ -27,7 +27,7 @@ proptest! {
         }.unwrap();
         let problem = problem(shape, Stencil::poisson(&shape), guess);
         prop_assert!(is_exact_cheap(&problem));
-        let exact = exact(&problem, &AtomicBool::new(false)).unwrap();
+        let exact = exact(&problem, &StopToken::default()).unwrap();
         let mut iterate: Field<f64> = problem.initial_iterate();
         for (value, exact) in iterate.as_mut_slice().iter_mut().zip(exact.as_slice()) {
             *value += part * (exact - *value);
@@ -42,7 +42,7 @@ fn without_an_error_at_first_there_is_no_part_of_it() {
     let shape = Shape::grid_1d(5, 1).unwrap();
     let mut problem = problem(shape, Stencil::poisson(&shape), 0.0);
     problem.rhs = Source::Constant(0.0);
-    let exact = exact(&problem, &AtomicBool::new(false)).unwrap();
+    let exact = exact(&problem, &StopToken::default()).unwrap();
     assert_eq!(error_left(&problem, &problem.initial_iterate(), &exact), None);
 }
 

@@ -10,7 +10,6 @@ use npyz::WriterBuilder;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use tempfile::tempdir;
 use tilescope::picture::{
     self, ColourMap, Drawing, FigureKind, FigureSpec, InsideView, Pairing, PlacedFigure, Range,
@@ -21,6 +20,7 @@ use tilescope::run::{
     CURVE_HEADER, CutLine, FieldKind, InitialGuess, MethodSpec, Monitor, Planner, ProblemKind,
     ProblemSpec, RecordedCycles, RunSpec, Snapshot, Stage, save_run,
 };
+use tilescope::solver::StopToken;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_dropped_run_is_run", a_dropped_run_is_run),
@@ -603,7 +603,7 @@ fn is_made_again(path: &Path) -> bool {
             None => view.snapshot_request(0, shape),
             Some(until) => view.snapshot_request_beside(0, shape, until),
         };
-        let (cancel, mut ignore) = (AtomicBool::new(false), |_: Stage<'_>| {});
+        let (cancel, mut ignore) = (StopToken::default(), |_: Stage<'_>| {});
         let mut watch = Monitor { cancel: &cancel, on_progress: &mut ignore };
         let snapshots = tilescope::run::record_run(
             &plan,

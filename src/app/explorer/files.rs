@@ -21,6 +21,7 @@ use crate::run::{
     ProblemSpec, RecordError, RecordedCycles, RunArchive, RunSpec, Snapshot, SnapshotRequest,
     Stage, SweepTable, record_run,
 };
+use crate::stop_token::StopToken;
 use crossbeam_channel::{Receiver, Sender, bounded, never};
 use eframe::egui::{self, ColorImage};
 use std::path::{Path, PathBuf};
@@ -76,7 +77,7 @@ pub enum FilmEnd {
 /// An animation that is being made.
 #[derive(Default)]
 struct FilmProgress {
-    cancel: AtomicBool,
+    cancel: StopToken,
     /// Progress of the cycles or of the frames, in thousandths.
     share: AtomicU32,
     is_drawing: AtomicBool,
@@ -101,9 +102,9 @@ pub struct Files {
     waiting: Vec<Waiting>,
     last: u64,
     /// Set when the window is closed, to cancel jobs.
-    closing: Arc<AtomicBool>,
+    closing: StopToken,
     /// The epoch of the run that others are made for, and what cancels them.
-    made_for: (u64, Arc<AtomicBool>),
+    made_for: (u64, StopToken),
     progress: Option<Arc<FilmProgress>>,
     jobs: Vec<Aside>,
 }
@@ -113,8 +114,8 @@ impl Drop for Files {
     /// file.
     fn drop(&mut self) {
         self.stop_film();
-        self.closing.store(true, Ordering::Relaxed);
-        self.made_for.1.store(true, Ordering::Relaxed);
+        self.closing.now();
+        self.made_for.1.now();
         // Results are discarded from here on, so that no job waits to send one.
         self.answers = never();
         for job in self.jobs.drain(..) {
@@ -132,7 +133,7 @@ impl Files {
             answers,
             waiting: Vec::new(),
             last: 0,
-            closing: Arc::default(),
+            closing: StopToken::default(),
             made_for: Default::default(),
             progress: None,
             jobs: Vec::new(),
@@ -183,7 +184,7 @@ impl Files {
         let Some(Waiting { request, .. }) = waiting.map(|index| self.waiting.remove(index)) else {
             return;
         };
-        let (snapshot, cancel) = (Arc::clone(snapshot), Arc::clone(&self.closing));
+        let (snapshot, cancel) = (Arc::clone(snapshot), self.closing.clone());
         self.spawn("tilescope-save", move || {
             make_folder(&request.path)?;
             write(&request, &snapshot, &cancel).map(|()| JobResult::Saved(request.path))
@@ -224,7 +225,7 @@ impl Files {
     /// Stops the animation.
     pub fn stop_film(&self) {
         if let Some(progress) = &self.progress {
-            progress.cancel.store(true, Ordering::Relaxed);
+            progress.cancel.now();
         }
     }
 
@@ -269,8 +270,8 @@ impl Files {
     /// Ends the making of other runs for a run that has been left: they may take hours and gigabytes.
     pub fn retain_run(&mut self, epoch: u64) {
         if self.made_for.0 != epoch {
-            self.made_for.1.store(true, Ordering::Relaxed);
-            self.made_for = (epoch, Arc::default());
+            self.made_for.1.now();
+            self.made_for = (epoch, StopToken::default());
         }
     }
 
@@ -281,7 +282,7 @@ impl Files {
         };
         let (cycle, is_beside) = (view.cycle, view.shows(FigureKind::SIDE_BY_SIDE));
         self.retain_run(epoch);
-        let (view, cancel) = (view.clone(), Arc::clone(&self.made_for.1));
+        let (view, cancel) = (view.clone(), self.made_for.1.clone());
         self.spawn("tilescope-others", move || {
             let make = |(index, Compared { cycle, until, run }): (usize, &Compared)| {
                 let plan = Planner::default().plan(run).map_err(|error| error.to_string())?;
@@ -289,7 +290,7 @@ impl Files {
                 Ok((view.colour(index), made.map_err(|error| error.to_string())?))
             };
             let made = view.compared.iter().enumerate().map(make).collect::<Result<_, String>>();
-            if cancel.load(Ordering::Relaxed) {
+            if cancel.is_due() {
                 return Ok(JobResult::Left);
             }
             Ok(JobResult::OtherRuns(OtherRuns { made: made?, epoch, cycle, beside, is_beside }))
@@ -299,11 +300,11 @@ impl Files {
     /// Makes a run up to a cycle or to its end, to compare the run of `epoch` with it.
     pub fn make_run(&mut self, epoch: u64, run: &RunSpec, until: u64, how: How, memory: usize) {
         self.retain_run(epoch);
-        let (run, cancel) = (run.clone(), Arc::clone(&self.made_for.1));
+        let (run, cancel) = (run.clone(), self.made_for.1.clone());
         self.spawn("tilescope-compared", move || {
             let plan = Planner::default().plan(&run).map_err(|error| error.to_string())?;
             let made = RunArchive::made(&plan.into(), until, memory, &cancel);
-            if cancel.load(Ordering::Relaxed) {
+            if cancel.is_due() {
                 return Ok(JobResult::Left);
             }
             let made = made.map_err(|error| error.to_string())?;
@@ -449,7 +450,7 @@ fn make_folder(path: &Path) -> Result<(), String> {
 }
 
 /// Writes the requested file.
-fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Result<(), String> {
+fn write(request: &SaveRequest, newest: &Snapshot, cancel: &StopToken) -> Result<(), String> {
     let (path, view) = (&request.path, &request.view);
     let snapshot_request = request.snapshot_request(0, &newest.plan.problem.shape);
     let snapshots = request.sources.snapshots(newest, &snapshot_request, view, cancel)?;
@@ -535,7 +536,7 @@ mod tests {
         files.retain_run(1);
         files.make_run(1, &endless, u64::MAX, How::Wipe, 1 << 20);
         files.retain_run(1);
-        assert!(!files.made_for.1.load(Ordering::Relaxed));
+        assert!(!files.made_for.1.is_due());
         files.retain_run(2);
         let begin = Instant::now();
         let result = loop {

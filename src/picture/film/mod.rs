@@ -26,11 +26,11 @@ use crate::picture::view::frames::Frames;
 use crate::picture::view::inside::InsideView;
 use crate::picture::view::spec::ViewSpec;
 use crate::run::{RunSpec, Snapshot};
+use crate::stop_token::StopToken;
 use image::RgbaImage;
 use rayon::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The kinds of files that animations are saved as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,7 +184,7 @@ pub fn save_film(
     path: &Path,
     film: &Film<'_>,
     run: &RunSpec,
-    cancel: &AtomicBool,
+    cancel: &StopToken,
     on_progress: &mut dyn FnMut(usize),
 ) -> Result<(), FilmError> {
     let file = FilmFile::of(path)?;
@@ -233,7 +233,7 @@ pub fn save_film(
                     write_atomically(path, |out| io::copy(&mut video.as_file(), out).map(drop))
                 }
                 // Ctrl-C in a terminal ends ffmpeg, too.
-                (Err(_), None) if cancel.load(Ordering::Relaxed) => {
+                (Err(_), None) if cancel.is_due() => {
                     return Err(FilmError::Cancelled);
                 }
                 (Err(error), None) | (_, Some(error)) => return Err(error),
@@ -265,12 +265,12 @@ fn encode_frames(
     view: &ViewSpec,
     at_once: usize,
     encoder: &mut dyn FrameEncoder,
-    cancel: &AtomicBool,
+    cancel: &StopToken,
     on_progress: &mut dyn FnMut(usize),
 ) -> Result<(), EncodingStop> {
     let indices: Vec<usize> = (0..film.len()).collect();
     for some in indices.chunks(at_once) {
-        if cancel.load(Ordering::Relaxed) {
+        if cancel.is_due() {
             return Err(EncodingStop::Film(FilmError::Cancelled));
         }
         let drawn: Result<Vec<_>, _> = some.par_iter().map(|&at| film.draw(view, at)).collect();
@@ -317,7 +317,7 @@ mod tests {
     /// What is seen of a small run at the cycles of a film.
     fn seen(run: &RunSpec, view: &ViewSpec, frames: &Frames) -> Vec<Snapshot> {
         let plan = Planner::default().plan(run).unwrap();
-        let (cancel, mut on_progress) = (AtomicBool::new(false), |_: Stage<'_>| {});
+        let (cancel, mut on_progress) = (StopToken::default(), |_: Stage<'_>| {});
         let mut watch = Monitor { cancel: &cancel, on_progress: &mut on_progress };
         let snapshot_request = view.snapshot_request(0, &plan.problem.shape);
         record_run(&plan, &snapshot_request, RecordedCycles::Each(&frames.cycles()), &mut watch)
@@ -370,7 +370,7 @@ mod tests {
             let path = folder.path().join(name);
             let size = FilmSize::of(&path, &film, &run).unwrap();
             assert!(!path.exists());
-            save_film(&path, &film, &run, &AtomicBool::new(false), &mut |_| {}).unwrap();
+            save_film(&path, &film, &run, &StopToken::default(), &mut |_| {}).unwrap();
             let found = path.metadata().unwrap().len() as f64;
             let ratio = size.bytes(film.len()) as f64 / found;
             assert!((0.7..1.4).contains(&ratio), "{name}: {ratio} × {found}");
@@ -411,7 +411,7 @@ mod tests {
             let film = Film { runs: &runs, view: &view, frames };
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a.apng");
-            save_film(&path, &film, &run, &AtomicBool::new(false), &mut |_| {}).unwrap();
+            save_film(&path, &film, &run, &StopToken::default(), &mut |_| {}).unwrap();
             let opened = open(&path).unwrap();
             prop_assert_eq!((&opened.run, opened.view.as_ref()), (&run, Some(&view)));
             let fixed = film.fixed();

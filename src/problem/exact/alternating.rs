@@ -14,9 +14,9 @@ use super::tridiagonal::Tridiagonal;
 use super::{ExactError, row_sum, singular, solve_rows, transpose};
 use crate::grid::Shape;
 use crate::problem::Stencil;
+use crate::stop_token::StopToken;
 use rayon::prelude::*;
 use std::f64::consts::PI;
-use std::sync::atomic::AtomicBool;
 
 /// The ratio between neighbouring shifts: four take an error of the eigenvalues between them down
 /// to (√4 − 1)² / (√4 + 1)² = 1/9 or less.
@@ -71,7 +71,7 @@ impl Alternating {
     pub(super) fn solve(
         &mut self,
         values: &mut [f64],
-        cancel: &AtomicBool,
+        cancel: &StopToken,
     ) -> Result<(), ExactError> {
         let Self { x, y, shifts, sums, along_x, along_y, shape, stencil } = self;
         let scale = row_sum(stencil);

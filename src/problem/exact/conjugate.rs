@@ -6,8 +6,8 @@ use super::rows::each_row;
 use crate::problem::Problem;
 use crate::problem::conjugate_gradients::ConjugateGradients;
 use crate::problem::scaled_matrix::ScaledMatrix;
+use crate::stop_token::StopToken;
 use rayon::prelude::*;
-use std::sync::atomic::AtomicBool;
 
 /// A solution is left to the next refinement once the square of its residual has fallen by this factor.
 const REDUCTION: f64 = 1e-16;
@@ -43,7 +43,7 @@ impl Conjugate {
     pub(super) fn solve(
         &mut self,
         values: &mut [f64],
-        cancel: &AtomicBool,
+        cancel: &StopToken,
     ) -> Result<(), ExactError> {
         let Self { most_steps, matrix, iteration } = self;
         let width = matrix.width();

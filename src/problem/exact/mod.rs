@@ -36,12 +36,12 @@ use super::residual::residual_of_row;
 use super::{Csr, Diffusion, Operator, Problem, Source, Stencil};
 use crate::grid::memory;
 use crate::grid::{Field, Precision, Shape};
+use crate::stop_token::StopToken;
 use alternating::Alternating;
 use conjugate::Conjugate;
 use rayon::prelude::*;
 use rows::{each_row, transpose};
 use sine::Sine;
-use std::sync::atomic::AtomicBool;
 use tridiagonal::Tridiagonal;
 
 /// A residual may be this many times max Σ|a_i| · max|u|: some roundings of u.
@@ -57,7 +57,7 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 ///
 /// # Panics
 /// If the right-hand side is an array that does not fit the shape.
-pub fn exact(problem: &Problem, cancel: &AtomicBool) -> Result<Field<f64>, ExactError> {
+pub fn exact(problem: &Problem, cancel: &StopToken) -> Result<Field<f64>, ExactError> {
     let shape = &problem.shape;
     let method = ExactMethod::of(problem)?;
     memory::check(shape, exact_arrays(problem), Precision::F64)?;
@@ -220,7 +220,7 @@ enum ExactSolver<'a> {
 
 impl ExactSolver<'_> {
     /// Replaces `values` (C order, no boundary) by A⁻¹ `values`, or by an approximation.
-    fn solve(&mut self, values: &mut [f64], cancel: &AtomicBool) -> Result<(), ExactError> {
+    fn solve(&mut self, values: &mut [f64], cancel: &StopToken) -> Result<(), ExactError> {
         match self {
             Self::Lines(line) => solve_rows(line, values, cancel),
             Self::Rows(rows, n) => solve_own_rows(rows, *n, values, cancel),
@@ -245,7 +245,7 @@ fn residual(
     problem: &Problem,
     u: &Field<f64>,
     out: &mut [f64],
-    cancel: &AtomicBool,
+    cancel: &StopToken,
 ) -> Result<(), ExactError> {
     each_row(
         out,
@@ -278,7 +278,7 @@ fn largest(values: &[f64]) -> f64 {
 fn solve_rows(
     matrix: &Tridiagonal,
     rows: &mut [f64],
-    cancel: &AtomicBool,
+    cancel: &StopToken,
 ) -> Result<(), ExactError> {
     each_row(
         rows,
@@ -297,7 +297,7 @@ fn solve_own_rows(
     rows: &Diffusion,
     n: usize,
     values: &mut [f64],
-    cancel: &AtomicBool,
+    cancel: &StopToken,
 ) -> Result<(), ExactError> {
     each_row(
         values,

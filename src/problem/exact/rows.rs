@@ -1,19 +1,19 @@
 //! Work on all rows of a grid, on the threads of rayon.
 
 use super::error::ExactError;
+use crate::stop_token::StopToken;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Runs `work(scratch, row number, row)` on all rows of `width` values, until `cancel` is set.
 pub(super) fn each_row<S>(
     values: &mut [f64],
     width: usize,
-    cancel: &AtomicBool,
+    cancel: &StopToken,
     scratch: impl Fn() -> S + Send + Sync,
     work: impl Fn(&mut S, usize, &mut [f64]) -> Result<(), ExactError> + Send + Sync,
 ) -> Result<(), ExactError> {
     values.par_chunks_mut(width).enumerate().try_for_each_init(scratch, |scratch, (number, row)| {
-        if cancel.load(Ordering::Relaxed) {
+        if cancel.is_due() {
             return Err(ExactError::Cancelled);
         }
         work(scratch, number, row)
@@ -25,7 +25,7 @@ pub(super) fn transpose(
     from: &[f64],
     width: usize,
     to: &mut [f64],
-    cancel: &AtomicBool,
+    cancel: &StopToken,
 ) -> Result<(), ExactError> {
     /// Two cache lines of values.
     const BLOCK: usize = 16;

@@ -10,8 +10,8 @@ use super::tridiagonal::Tridiagonal;
 use super::{ExactError, each_row, row_sum, singular, transpose};
 use crate::grid::Shape;
 use crate::problem::Stencil;
+use crate::stop_token::StopToken;
 use std::f64::consts::PI;
-use std::sync::atomic::AtomicBool;
 
 /// The largest ρⁿ of all axes together: half of an `f64`'s digits are left, so that each correction adds
 /// eight.
@@ -84,7 +84,7 @@ impl Sine {
     pub(super) fn solve(
         &mut self,
         values: &mut [f64],
-        cancel: &AtomicBool,
+        cancel: &StopToken,
     ) -> Result<(), ExactError> {
         let dim = self.axes.len();
         // After that many turns the eliminated axis is the fastest, after all others were.
@@ -109,7 +109,7 @@ impl Sine {
     }
 
     /// Solves for every row along the eliminated axis, which is the fastest.
-    fn eliminate(&self, values: &mut [f64], cancel: &AtomicBool) -> Result<(), ExactError> {
+    fn eliminate(&self, values: &mut [f64], cancel: &StopToken) -> Result<(), ExactError> {
         let dim = self.axes.len();
         let [lower, upper] = self.stencil.neighbours()[self.eliminated];
         let scale = row_sum(&self.stencil);
@@ -165,7 +165,7 @@ impl Axis {
     }
 
     /// Turns rows along this axis into its modes.
-    fn transform(&self, values: &mut [f64], cancel: &AtomicBool) -> Result<(), ExactError> {
+    fn transform(&self, values: &mut [f64], cancel: &StopToken) -> Result<(), ExactError> {
         each_row(
             values,
             self.n,
@@ -180,7 +180,7 @@ impl Axis {
     }
 
     /// Turns modes into rows along this axis.
-    fn transform_back(&self, values: &mut [f64], cancel: &AtomicBool) -> Result<(), ExactError> {
+    fn transform_back(&self, values: &mut [f64], cancel: &StopToken) -> Result<(), ExactError> {
         each_row(
             values,
             self.n,

@@ -7,10 +7,10 @@
 use super::error::ExactError;
 use super::rows::{each_row, transpose};
 use crate::grid::Shape;
+use crate::stop_token::StopToken;
 use rustdct::{DctPlanner, Dst1};
 use std::f64::consts::PI;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// The sine transform of rows of n values: yₚ = Σ xᵢ sin(p π i / (n + 1)). Made twice, it multiplies by (n + 1) / 2.
 pub(super) struct SineTransform(Arc<dyn Dst1<f64>>);
@@ -46,7 +46,7 @@ impl SineTransform {
 pub fn sine_amplitudes(
     shape: &Shape,
     values: &mut Vec<f64>,
-    cancel: &AtomicBool,
+    cancel: &StopToken,
 ) -> Result<(), ExactError> {
     assert_eq!(values.len(), shape.points(), "one value for each point");
     let mut turned = match shape.dim() {
@@ -124,7 +124,7 @@ mod tests {
                 .map(|(i, row)| source.at(shape.nx(), i, row))
                 .collect();
             let mut found = values.clone();
-            sine_amplitudes(&shape, &mut found, &AtomicBool::new(false)).unwrap();
+            sine_amplitudes(&shape, &mut found, &StopToken::default()).unwrap();
             let indices = points(shape.axes());
             let scale: f64 = shape.axes().iter().map(|n| 2.0 / (n + 1) as f64).product();
             for (system, found) in found.chunks(indices.len()).enumerate() {
@@ -149,7 +149,7 @@ mod tests {
         let [across, down] = [sine_mode(15, p), sine_mode(9, q)];
         let mut values: Vec<f64> =
             down.iter().flat_map(|y| across.iter().map(move |x| 3.0 * x * y)).collect();
-        sine_amplitudes(&shape, &mut values, &AtomicBool::new(false)).unwrap();
+        sine_amplitudes(&shape, &mut values, &StopToken::default()).unwrap();
         for (at, amplitude) in values.iter().enumerate() {
             let expected = if at == (q - 1) * 15 + p - 1 { 3.0 } else { 0.0 };
             assert!((amplitude - expected).abs() < 1e-13, "{at}: {amplitude}");
@@ -158,7 +158,9 @@ mod tests {
 
     #[test]
     fn it_can_be_cancelled() {
-        let cancelled = sine_amplitudes(&shape(&[4]), &mut vec![0.0; 8], &AtomicBool::new(true));
+        let cancel = StopToken::default();
+        cancel.now();
+        let cancelled = sine_amplitudes(&shape(&[4]), &mut vec![0.0; 8], &cancel);
         assert_eq!(cancelled, Err(ExactError::Cancelled));
     }
 }

@@ -15,9 +15,9 @@ use super::residual;
 use super::sine_transform::sine_amplitudes;
 use crate::grid::{Precision, memory};
 use crate::problem::Problem;
+use crate::stop_token::StopToken;
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Larger grids would take seconds.
 const MOST_POINTS: usize = 1 << 24;
@@ -47,7 +47,7 @@ impl Spectrum {
     /// The spectrum of a problem. `None` where its modes are not sines (the matrix is not symmetric
     /// along an axis) or the grid is 3D, where a mode does not decay, where the initial guess
     /// solves the system, where there are too many points or too little memory, or if it was cancelled.
-    pub fn of(problem: &Problem, cancel: &AtomicBool) -> Option<Self> {
+    pub fn of(problem: &Problem, cancel: &StopToken) -> Option<Self> {
         let shape = &problem.shape;
         let stencil = problem.operator.stencil()?;
         let is_symmetric = stencil.a == stencil.c && stencil.e == stencil.f;
@@ -72,7 +72,7 @@ impl Spectrum {
         let along_y = if plane { weights(shape.ny(), stencil.e) } else { vec![0.0] };
         let mut bins: [BTreeMap<i64, (f64, f64)>; 2] = Default::default();
         for (row, values) in values.chunks(nx).enumerate() {
-            if cancel.load(Ordering::Relaxed) {
+            if cancel.is_due() {
                 return None;
             }
             let y = if plane { along_y[row] } else { 0.0 };
@@ -180,7 +180,7 @@ mod tests {
             problem(plane, Source::Constant(1.0), 0.0),
             problem(plane, Source::Random { seed: 5 }, -1.0),
         ] {
-            let spectrum = Spectrum::of(&problem, &AtomicBool::new(false)).unwrap();
+            let spectrum = Spectrum::of(&problem, &StopToken::default()).unwrap();
             for sweeps in [0, 1, 7, 60, 400] {
                 let (predicted, made) =
                     (spectrum.reduction(sweeps as f64), swept(&problem, sweeps));
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_wind_has_no_sines_and_a_solution_no_residual() {
         let shape = Shape::grid_2d(16, 16).unwrap();
-        let go = AtomicBool::new(false);
+        let go = StopToken::default();
         let mut windy = problem(shape, Source::Constant(1.0), 0.0);
         assert!(Spectrum::of(&windy, &go).is_some());
         windy.operator = Stencil::convection_diffusion(&shape, [3.0, 0.0, 0.0]).into();

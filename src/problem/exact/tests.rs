@@ -5,12 +5,13 @@ use crate::problem::{
     Boundary, Conductivity, Csr, Diffusion, Jump, Operator, Problem, ScalingError, Source, Stencil,
     System, Weights,
 };
+use crate::stop_token::StopToken;
 use proptest::prelude::*;
 use std::f64::consts::PI;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::LazyLock;
 use std::time::Duration;
 
-static GOES_ON: AtomicBool = AtomicBool::new(false);
+static GOES_ON: LazyLock<StopToken> = LazyLock::new(StopToken::default);
 
 fn problem(shape: Shape, stencil: Stencil) -> Problem {
     Problem {
@@ -423,13 +424,14 @@ fn nothing_comes_of_nothing() {
 fn stops_when_it_is_cancelled() {
     let shape = plane(1024, 1024);
     let stencil = Stencil::convection_diffusion(&shape, [500.0, 500.0, 0.0]);
-    let cancel = AtomicBool::new(true);
+    let cancel = StopToken::default();
+    cancel.now();
     assert_eq!(exact(&problem(shape, stencil), &cancel), Err(ExactError::Cancelled));
-    cancel.store(false, Ordering::Relaxed);
+    let cancel = StopToken::default();
     let stopped = std::thread::scope(|scope| {
         let run = scope.spawn(|| exact(&problem(shape, stencil), &cancel));
         std::thread::sleep(Duration::from_millis(100));
-        cancel.store(true, Ordering::Relaxed);
+        cancel.now();
         run.join().unwrap()
     });
     // A solver that ignored the flag would have returned the solution.

@@ -13,10 +13,9 @@ use crate::problem::Problem;
 use crate::problem::matrix::SpectralRadius;
 use crate::run::host::Turn;
 use crate::solver::Method;
+use crate::stop_token::StopToken;
 use damping::DampingSteps;
 use rate::RateSteps;
-use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// What was measured of a run's cycle. It depends on the matrix and on the method alone, and is measured at most once.
@@ -54,11 +53,11 @@ pub(super) fn measure_damping(
     problem: Arc<Problem>,
     method: Method,
     measured: Arc<MeasuredCycle>,
-    cancel: impl Deref<Target = AtomicBool>,
+    cancel: StopToken,
 ) -> impl FnMut() -> Turn {
     let mut steps = None;
     move || {
-        if measured.damping.get().is_some() || cancel.load(Ordering::Relaxed) {
+        if measured.damping.get().is_some() || cancel.is_due() {
             return Turn::End;
         }
         let found = next(&mut steps, || DampingSteps::new(&problem, &method));
@@ -73,11 +72,11 @@ pub(super) fn find_rate(
     method: Method,
     measured: Arc<MeasuredCycle>,
     of_sweep: impl Fn() -> Option<SpectralRadius>,
-    cancel: impl Deref<Target = AtomicBool>,
+    cancel: StopToken,
 ) -> impl FnMut() -> Turn {
     let mut steps = None;
     move || {
-        if measured.rate.get().is_some() || cancel.load(Ordering::Relaxed) {
+        if measured.rate.get().is_some() || cancel.is_due() {
             return Turn::End;
         }
         let found = next(&mut steps, || RateSteps::new(&problem, &method, of_sweep()));

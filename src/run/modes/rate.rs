@@ -272,8 +272,10 @@ mod tests {
         let of_sweep = SpectralRadius::of_stencil(problem.operator.stencil().unwrap(), &shape, 1.0);
         let found = find(&problem, &sweeps, Some(of_sweep));
         assert!(found.is_measured && found.sweeps == Some(1));
+        // A search that is out of time is left at any step.
         let off = (found.radius.value.powi(4) - tiles.radius.value).abs();
-        assert!(off < 1e-12, "{found:?}, {tiles:?}");
+        let error = 4.0 * found.radius.error + tiles.radius.error;
+        assert!(off <= error + 1e-12, "{found:?}, {tiles:?}");
         assert!(found.radius.value > of_sweep.value + 1e-4, "{found:?}");
 
         // Exchanged after every cycle, several devices are one.

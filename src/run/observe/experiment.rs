@@ -457,7 +457,6 @@ mod tests {
     use crate::run::observe::SlicesRequest;
     use crate::run::plan::Planner;
     use crate::run::spec::RunSpec;
-    use std::sync::atomic::AtomicBool;
 
     /// Each of the three slices is the map of its slice.
     #[test]
@@ -495,7 +494,7 @@ mod tests {
             let plan = Arc::new(Planner::default().plan(&spec).unwrap());
             let mut experiment = Experiment::new(&plan).unwrap();
             assert!(experiment.whole(FieldKind::Error).unwrap().is_none());
-            let exact = problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap();
+            let exact = problem::exact(&plan.problem, &StopToken::default()).unwrap();
             experiment.set_exact(&Arc::new(exact)).unwrap();
             while experiment.run().cycle() < 5 {
                 experiment.advance(1).unwrap();

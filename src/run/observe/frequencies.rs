@@ -5,8 +5,8 @@ use super::field::FieldKind;
 use crate::grid::{Precision, Shape, Slice, memory};
 use crate::problem::{Problem, residual_values, sine_amplitudes};
 use crate::solver::{Samples, SolverError, Window, larger};
+use crate::stop_token::StopToken;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// The most points of a grid whose frequencies are found: on larger ones it takes more than a second.
 pub const MOST_FREQUENCIES: usize = 1 << 22;
@@ -73,7 +73,7 @@ impl Frequencies {
         let is_batch = grid.dim() == 1;
         let shape = if is_batch { Shape::grid_1d(grid.nx(), 1).ok()? } else { *grid };
         values.truncate(shape.points());
-        sine_amplitudes(&shape, &mut values, &AtomicBool::new(false)).ok()?;
+        sine_amplitudes(&shape, &mut values, &StopToken::default()).ok()?;
         let slice = request.slice_of(&shape);
         let size = match slice {
             Some(slice) => {

@@ -5,8 +5,8 @@ use crate::run::archive::RunArchive;
 use crate::run::history::{CURVE_POINTS, Record, SharedSeries};
 use crate::run::observe::Experiment;
 use crate::run::plan::Plan;
+use crate::stop_token::StopToken;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A run that was made apart from any worker.
 #[derive(Clone, Debug)]
@@ -29,19 +29,20 @@ impl RunArchive {
         plan: &Arc<Plan>,
         cycle: u64,
         budget: usize,
-        cancel: &AtomicBool,
+        cancel: &StopToken,
     ) -> Result<ArchivedRun, RecordError> {
         let archive = Self::new(plan, budget);
         let mut experiment = Experiment::new(plan)?;
+        experiment.stop_on(cancel);
         if let Some(diagram) = experiment.diagram() {
             archive.set_diagram(diagram);
         }
         while experiment.run().cycle() < cycle && experiment.run().outcome().is_none() {
             let here = experiment.run().cycle();
-            if cancel.load(Ordering::Relaxed) {
+            if cancel.is_due() {
                 return Err(RecordError::Cancelled { cycle: here });
             }
-            experiment.advance(cycle - here)?;
+            experiment.advance(cycle - here).map_err(|error| RecordError::after(here, error))?;
             archive.keep(experiment.run())?;
         }
         experiment.settle()?;

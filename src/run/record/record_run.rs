@@ -9,8 +9,8 @@ use crate::run::observe::{Experiment, Observation};
 use crate::run::plan::{Plan, Stop};
 use crate::run::runner::{Divergence, Outcome, Run};
 use crate::solver::{Acceleration, SolverError};
+use crate::stop_token::StopToken;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a run could not be recorded; one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +50,16 @@ pub enum RecordError {
     },
 }
 
+impl RecordError {
+    /// That of a solver in the cycle after `cycle`: it leaves one unfinished where it is cancelled.
+    pub(in crate::run) fn after(cycle: u64, error: SolverError) -> Self {
+        match error {
+            SolverError::Stopped => Self::Cancelled { cycle },
+            error => Self::Solver(error),
+        }
+    }
+}
+
 /// When a run is observed.
 #[derive(Clone, Copy, Debug)]
 pub enum RecordedCycles<'a> {
@@ -84,7 +94,7 @@ pub enum Stage<'a> {
 /// The owner's side of work that takes long: it may cancel it, and follows its progress.
 pub struct Monitor<'a> {
     /// Set to stop.
-    pub cancel: &'a AtomicBool,
+    pub cancel: &'a StopToken,
     /// Called after every few cycles.
     pub on_progress: &'a mut dyn FnMut(Stage<'_>),
 }
@@ -132,6 +142,7 @@ pub fn record_run(
     need.check(plan.precision)?;
     let plan = Arc::new(Plan { stop, ..plan.clone() });
     let mut experiment = Experiment::new(&plan)?;
+    experiment.stop_on(monitor.cancel);
     if let RecordedCycles::Each(_) = at {
         experiment.run_mut().make_all_cycles();
     }
@@ -236,10 +247,11 @@ impl Recorder<'_> {
         let mut next = self.record(monitor)?;
         while self.experiment.run().outcome().is_none() && self.cycle() < cycle {
             let made = self.cycle();
-            if monitor.cancel.load(Ordering::Relaxed) {
+            if monitor.cancel.is_due() {
                 return Err(RecordError::Cancelled { cycle: made });
             }
-            self.experiment.advance(cycle.min(next) - made)?;
+            let most = cycle.min(next) - made;
+            self.experiment.advance(most).map_err(|error| RecordError::after(made, error))?;
             (monitor.on_progress)(Stage::Run(self.experiment.run()));
             if self.cycle() == next {
                 next = self.record(monitor)?;
@@ -287,7 +299,7 @@ impl Recorder<'_> {
     fn prepare(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
         let field = self.request.field();
         while !self.experiment.is_ready(field) {
-            if monitor.cancel.load(Ordering::Relaxed) {
+            if monitor.cancel.is_due() {
                 return Err(RecordError::Cancelled { cycle: self.cycle() });
             }
             self.experiment.prepare(field)?;
@@ -307,7 +319,7 @@ impl Recorder<'_> {
             if made > sweeps || classic.outcome().is_some() {
                 return Ok(());
             }
-            if monitor.cancel.load(Ordering::Relaxed) {
+            if monitor.cancel.is_due() {
                 return Err(RecordError::Cancelled { cycle: self.cycle() });
             }
             (monitor.on_progress)(Stage::Jacobi(made as f32 / sweeps.max(1) as f32));
@@ -326,7 +338,7 @@ impl Recorder<'_> {
             while experiment.has_acceleration_work_to(acceleration, sweeps) {
                 let made = experiment.accelerated(acceleration);
                 let made = made.map_or(0, |made| made.history().latest().cycle);
-                if monitor.cancel.load(Ordering::Relaxed) {
+                if monitor.cancel.is_due() {
                     return Err(RecordError::Cancelled { cycle: experiment.run().cycle() });
                 }
                 (monitor.on_progress)(Stage::Jacobi(made as f32 / sweeps.max(1) as f32));

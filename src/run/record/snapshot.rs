@@ -10,8 +10,8 @@ use crate::run::observe::{
 };
 use crate::run::plan::Plan;
 use crate::solver::{Acceleration, Samples, SolverError};
+use crate::stop_token::StopToken;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// A request for a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,7 +72,7 @@ impl SnapshotRequest {
 
     /// Measures what is wanted of a run's cycle, which does not depend on how far the run is, and returns whether the plan
     /// now has that, or why it cannot be measured: not if it was cancelled. Takes up to some seconds.
-    pub fn measure(&self, plan: &Plan, cancel: &AtomicBool) -> bool {
+    pub fn measure(&self, plan: &Plan, cancel: &StopToken) -> bool {
         let ObservationRequest { damping, rate, .. } = self.observation;
         if damping {
             plan.measure_damping(cancel);

@@ -8,9 +8,8 @@ use crate::run::record::{
     Monitor, RecordError, RecordedCycles, RunSeries, SeriesRecorder, Snapshot, SnapshotRequest,
     Stage, record_run, stride,
 };
-use crate::solver::StopToken;
+use crate::stop_token::StopToken;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 impl Snapshot {
     /// A snapshot of a cycle that a run has made: from the iterate before it that was kept or, for the
@@ -22,7 +21,7 @@ impl Snapshot {
         archive: &Arc<RunArchive>,
         cycle: u64,
         request: &SnapshotRequest,
-        cancel: &AtomicBool,
+        cancel: &StopToken,
     ) -> Result<Self, RecordError> {
         let plan = archive.plan();
         if request.is_diagram(&plan.problem.shape) {
@@ -57,7 +56,7 @@ impl Snapshot {
         self,
         archive: &Arc<RunArchive>,
         request: &SnapshotRequest,
-        cancel: &AtomicBool,
+        cancel: &StopToken,
     ) -> Result<Self, RecordError> {
         if request.series.is_empty() {
             return Ok(self);
@@ -72,14 +71,14 @@ impl Snapshot {
 struct Remake<'a> {
     run: ReplayedRun,
     request: &'a SnapshotRequest,
-    cancel: &'a AtomicBool,
+    cancel: &'a StopToken,
 }
 
 impl<'a> Remake<'a> {
     fn new(
         archive: &Arc<RunArchive>,
         request: &'a SnapshotRequest,
-        cancel: &'a AtomicBool,
+        cancel: &'a StopToken,
     ) -> Result<Self, RecordError> {
         if request.field() == FieldKind::Error && archive.exact().is_none() {
             match problem::exact(&archive.plan().problem, cancel) {
@@ -88,12 +87,14 @@ impl<'a> Remake<'a> {
                 Err(error) => return Err(RecordError::Exact(error)),
             }
         }
-        Ok(Self { run: ReplayedRun::new(archive, &StopToken::default())?, request, cancel })
+        Ok(Self { run: ReplayedRun::new(archive, cancel)?, request, cancel })
     }
 
     fn go_to(&mut self, cycle: u64) -> Result<(), RecordError> {
-        while self.run.step_to(cycle, self.request.field())? != Step::There {
-            if self.cancel.load(Ordering::Relaxed) {
+        let field = self.request.field();
+        let mut step = || self.run.step_to(cycle, field);
+        while step().map_err(|error| RecordError::after(cycle, error))? != Step::There {
+            if self.cancel.is_due() {
                 return Err(RecordError::Cancelled { cycle });
             }
         }

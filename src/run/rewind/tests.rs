@@ -7,12 +7,13 @@ use crate::problem;
 use crate::run::observe::{CutLine, Experiment, FieldKind, MapRequest, ProfileRequest};
 use crate::run::plan::{Plan, Planner};
 use crate::run::record::{
-    Monitor, RecordedCycles, SeriesRequest, Snapshot, SnapshotRequest, Stage, record_run,
+    Monitor, RecordError, RecordedCycles, SeriesRequest, Snapshot, SnapshotRequest, Stage,
+    record_run,
 };
-use crate::run::spec::{MethodName, RunSpec};
+use crate::run::spec::{Backend, MethodName, RunSpec};
 use crate::solver::Followed;
+use crate::stop_token::StopToken;
 use proptest::prelude::*;
-use std::sync::atomic::AtomicBool;
 
 /// A test that waits longer than this has failed, even on a machine with much else to do.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -144,7 +145,7 @@ proptest! {
         let budget = room * plan.problem.shape.stored() * plan.precision.bytes();
         let archive = Arc::new(RunArchive::new(&plan, budget));
         if field == FieldKind::Error {
-            archive.set_exact(&Arc::new(problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap()));
+            archive.set_exact(&Arc::new(problem::exact(&plan.problem, &StopToken::default()).unwrap()));
         }
         let cut = ProfileRequest { line, fields: vec![field], most };
         let view = ObservationRequest {
@@ -180,7 +181,7 @@ proptest! {
     ) {
         let plan = plan(&spec);
         let archive = RunArchive::new(&plan, usize::MAX);
-        archive.set_exact(&Arc::new(problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap()));
+        archive.set_exact(&Arc::new(problem::exact(&plan.problem, &StopToken::default()).unwrap()));
         let shape = plan.problem.shape;
         let point = [shape.nx() / 2, shape.rows() / 3];
         let view = ObservationRequest { field, probes: vec![point], ..ObservationRequest::default() };
@@ -292,7 +293,7 @@ fn a_snapshot_made_again_is_the_one_taken_on_the_way() {
     line.problem.shape = vec![40];
     for spec in [small(), line] {
         let plan = plan(&spec);
-        let cancel = AtomicBool::new(false);
+        let cancel = StopToken::default();
         let made = RunArchive::made(&plan, 20, 100_000, &cancel).unwrap();
         for field in FieldKind::ALL {
             for is_of_iterate in [false, true] {
@@ -342,7 +343,25 @@ fn a_snapshot_made_again_is_the_one_taken_on_the_way() {
         let observation =
             ObservationRequest { field: FieldKind::Solution, ..ObservationRequest::default() };
         let snapshot_request = SnapshotRequest { observation, ..SnapshotRequest::default() };
-        let stopped = Snapshot::again(&made.archive, 13, &snapshot_request, &AtomicBool::new(true));
+        cancel.now();
+        let stopped = Snapshot::again(&made.archive, 13, &snapshot_request, &cancel);
         assert!(stopped.unwrap_err().to_string().starts_with("stopped after cycle"));
     }
+}
+
+/// A cycle may take hours.
+#[test]
+fn the_making_of_a_run_is_cancelled_in_the_middle_of_a_cycle() {
+    let mut long = small();
+    (long.problem.shape, long.method.tile) = (vec![1000, 1000], vec![1000]);
+    (long.method.k, long.method.backend) = (1_000_000.into(), Backend::Cpu);
+    let plan = plan(&long);
+    let cancel = StopToken::default();
+    cancel.after(Duration::from_millis(500));
+    let made = RunArchive::made(&plan, 20, 100_000, &cancel).map(drop);
+    assert!(matches!(made, Err(RecordError::Cancelled { cycle: 0 })), "{made:?}");
+    let request = SnapshotRequest::default();
+    let mut monitor = Monitor { cancel: &cancel, on_progress: &mut |_| {} };
+    let recorded = record_run(&plan, &request, RecordedCycles::Last, &mut monitor).map(drop);
+    assert!(matches!(recorded, Err(RecordError::Cancelled { cycle: 0 })), "{recorded:?}");
 }

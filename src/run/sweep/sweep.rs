@@ -1,6 +1,6 @@
 //! A checked sweep, and what is known of its settings.
 
-use super::measure::{CycleCache, SpeedReference, Timed, Timing, machine};
+use super::measure::{Counting, CycleCache, SpeedReference, Timed, Timing, machine};
 use super::outline::{RowMismatch, SweepCell, SweepOutline};
 use super::per_axis::PerAxis;
 use super::predict::{CostModel, CyclePredictor, Pyramid};
@@ -9,9 +9,10 @@ use super::spec::{Setting, SweepError, SweepSpec};
 use crate::grid::TilingError;
 use crate::run::plan::{Plan, PlanError, Planner};
 use crate::run::spec::{Backend, RunSpec};
-use crate::solver::{Kernel, Place, SolverError, cuda};
+use crate::solver::{Kernel, Place, SolverError, StopToken, cuda};
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 /// A sweep whose settings are checked, with the counts, the cost model and the predictions that are known
 /// so far.
@@ -24,6 +25,8 @@ pub struct Sweep {
     pub(super) predictor: CyclePredictor,
     /// Measured when something is timed for the first time.
     speed_reference: Option<SpeedReference>,
+    /// Leaves the cycles of its settings unfinished while it is due.
+    stop: StopToken,
 }
 
 /// Why measuring ended early.
@@ -75,6 +78,7 @@ impl Sweep {
             model: CostModel::default(),
             predictor: CyclePredictor::default(),
             speed_reference: None,
+            stop: StopToken::default(),
         })
     }
 
@@ -82,6 +86,25 @@ impl Sweep {
     #[must_use]
     pub fn with_cycle_cache(self, cache: CycleCache) -> Self {
         Self { cache, ..self }
+    }
+
+    /// The same, but its cycles are left unfinished while this is due: measuring fails then.
+    pub(in crate::run) fn with_stop(self, stop: &StopToken) -> Self {
+        Self { stop: stop.clone(), ..self }
+    }
+
+    /// Begins to count the cycles of a setting.
+    pub(super) fn counting(&self, plan: &Arc<Plan>) -> Result<Counting, SolverError> {
+        let mut counting = Counting::new(plan)?;
+        counting.stop_on(&self.stop);
+        Ok(counting)
+    }
+
+    /// Begins to time a setting.
+    pub(super) fn timing(&self, plan: &Plan, budget: Duration) -> Result<Timing, SolverError> {
+        let mut timing = Timing::new(plan, budget)?;
+        timing.stop_on(&self.stop);
+        Ok(timing)
     }
 
     /// The cycles that were counted, for another sweep.

@@ -13,6 +13,7 @@ pub use event::{SweepEnd, TunerEvent};
 
 use super::host::Host;
 use super::sweep::SweepSpec;
+use crate::solver::StopToken;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,12 +23,16 @@ use tuner_loop::{Control, Orders, TunerLoop};
 /// Events that may be waiting to be received.
 const MOST_EVENTS: usize = 64;
 
+/// The longest wait for a cycle of a sweep that is stopped.
+const LONGEST_STEP: Duration = Duration::from_millis(300);
+
 /// A handle on the tuner's thread. Dropping it ends the thread.
 pub struct Tuner {
     sweeps: Sender<SweepSpec>,
     events: Receiver<TunerEvent>,
     control: Arc<Mutex<Control>>,
     with_slow: Arc<AtomicBool>,
+    stop: StopToken,
     host: Host,
 }
 
@@ -41,10 +46,15 @@ impl Tuner {
         let (sender, events) = bounded(MOST_EVENTS);
         let control = Arc::new(Mutex::new(Control::Run));
         let with_slow = Arc::new(AtomicBool::new(false));
-        let orders = Orders { control: Arc::clone(&control), with_slow: Arc::clone(&with_slow) };
+        let stop = StopToken::default();
+        let orders = Orders {
+            control: Arc::clone(&control),
+            with_slow: Arc::clone(&with_slow),
+            stop: stop.clone(),
+        };
         let mut tuner_loop = TunerLoop::new(next, sender, orders, Box::new(notify));
         let host = Host::start("tilescope-tuner", move || tuner_loop.turn())?;
-        Ok(Self { sweeps, events, control, with_slow, host })
+        Ok(Self { sweeps, events, control, with_slow, stop, host })
     }
 
     /// Begins a sweep after the one before has ended. `false` if another one is waiting already.
@@ -67,9 +77,10 @@ impl Tuner {
         self.set(if paused { Control::Pause } else { Control::Run });
     }
 
-    /// Stops the sweep after the step under way.
+    /// Stops the sweep after the step under way. A cycle that takes long is left unfinished.
     pub fn stop(&self) {
         self.set(Control::Stop);
+        self.stop.after(LONGEST_STEP);
     }
 
     /// The oldest event that was not received. Never waits.
@@ -99,6 +110,7 @@ impl Drop for Tuner {
     fn drop(&mut self) {
         // The host waits for the step under way, which a stop shortens.
         self.set(Control::Stop);
+        self.stop.now();
     }
 }
 

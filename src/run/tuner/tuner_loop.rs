@@ -4,6 +4,7 @@ use super::event::{SweepEnd, TunerEvent};
 use super::measuring::Measuring;
 use crate::run::host::Turn;
 use crate::run::sweep::{CycleCache, Sweep, SweepSpec};
+use crate::solver::StopToken;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,6 +37,8 @@ pub(super) struct Orders {
     pub control: Arc<Mutex<Control>>,
     /// Whether slow settings are measured, too.
     pub with_slow: Arc<AtomicBool>,
+    /// Leaves a cycle unfinished that takes long when the sweep is stopped.
+    pub stop: StopToken,
 }
 
 /// The tuner's side of the channels, and the sweep under way.
@@ -91,6 +94,8 @@ impl TunerLoop {
         let should_stop = || get(&self.orders.control) == Control::Stop;
         match measuring.step(with_slow, &should_stop, &mut self.events) {
             Ok(Poll::Pending) => {}
+            // The next turn ends the sweep.
+            Err(_) if should_stop() => {}
             Ok(Poll::Ready(())) if measuring.has_slow() => self.end(SweepEnd::WithoutSlow),
             Ok(Poll::Ready(())) => self.end(SweepEnd::Complete),
             Err(error) => self.end(SweepEnd::Failed(error.to_string())),
@@ -113,9 +118,11 @@ impl TunerLoop {
             Err(TryRecvError::Disconnected) => return Turn::End,
         };
         self.without_slow = None;
+        self.orders.stop.withdraw();
         match Sweep::new(spec) {
             Ok(sweep) => {
                 let sweep = sweep.with_cycle_cache(std::mem::take(&mut self.counted));
+                let sweep = sweep.with_stop(&self.orders.stop);
                 self.events.push_back(TunerEvent::Begun(Arc::new(sweep.outline().clone())));
                 self.measuring = Some(Measuring::new(sweep));
             }
@@ -151,7 +158,8 @@ impl TunerLoop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{CostPrediction, Measure, PerAxis, RowOutcome, RunSpec};
+    use crate::run::tuner::Tuner;
+    use crate::run::{Backend, CostPrediction, Measure, PerAxis, RowOutcome, RunSpec};
     use crate::solver::Kernel;
     use crossbeam_channel::bounded;
 
@@ -170,8 +178,9 @@ mod tests {
             let (sender, events) = bounded(room);
             let control = Arc::new(Mutex::new(Control::Run));
             let with_slow = Arc::new(AtomicBool::new(true));
+            let stop = StopToken::default();
             let orders =
-                Orders { control: Arc::clone(&control), with_slow: Arc::clone(&with_slow) };
+                Orders { control: Arc::clone(&control), with_slow: Arc::clone(&with_slow), stop };
             let tuner_loop = TunerLoop::new(next, sender, orders, Box::new(|| {}));
             Self { tuner_loop, sweeps, events, control, with_slow }
         }
@@ -324,5 +333,26 @@ mod tests {
         let Driver { mut tuner_loop, sweeps, .. } = driver;
         drop(sweeps);
         assert_eq!(tuner_loop.turn(), Turn::End);
+    }
+
+    /// A cycle may take hours.
+    #[test]
+    fn a_long_cycle_is_left_unfinished_by_a_sweep_that_is_stopped() {
+        let mut long = spec();
+        long.run.problem.shape = vec![1000, 1000];
+        long.run.method.backend = Backend::Cpu;
+        (long.k, long.tile) = (vec![1_000_000.into()], vec![PerAxis::all(1000)]);
+        long.overlap = vec![PerAxis::all(0)];
+        let tuner = Tuner::start(|| {}).unwrap();
+        assert!(tuner.begin(long));
+        let next = || tuner.wait(Duration::from_secs(60)).expect("an event");
+        // The settings in the shape of a table, and whatever is measured before the first cycle.
+        while !matches!(next(), TunerEvent::Begun(_)) {}
+        std::thread::sleep(Duration::from_millis(500));
+        tuner.stop();
+        while !matches!(next(), TunerEvent::Ended(SweepEnd::Stopped)) {}
+        // The next one is not stopped by it.
+        assert!(tuner.begin(spec()));
+        while !matches!(next(), TunerEvent::Ended(SweepEnd::Complete)) {}
     }
 }

@@ -5,9 +5,9 @@ use super::messages::ExactState;
 use crate::grid::Field;
 use crate::problem::{self, ExactError, Problem};
 use crate::run::host::aside;
+use crate::stop_token::StopToken;
 use crossbeam_channel::{Receiver, bounded};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The exact solution of one problem at a time, computed on a thread of its own.
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub(super) struct Exact {
 
 struct ExactTask {
     problem: Arc<Problem>,
-    cancel: Arc<AtomicBool>,
+    cancel: StopToken,
     answer: Receiver<Result<Field<f64>, ExactError>>,
     result: Option<Result<Arc<Field<f64>>, String>>,
     /// Whether a solver measures errors with it; otherwise it is for the end of a run alone.
@@ -82,9 +82,9 @@ impl Exact {
 impl ExactTask {
     fn start(problem: &Arc<Problem>) -> Self {
         let (send, answer) = bounded(1);
-        let cancel = Arc::new(AtomicBool::new(false));
+        let cancel = StopToken::default();
         let work = {
-            let (problem, cancel) = (Arc::clone(problem), Arc::clone(&cancel));
+            let (problem, cancel) = (Arc::clone(problem), cancel.clone());
             // A cancelled task has no receiver.
             move || _ = send.send(problem::exact(&problem, &cancel))
         };
@@ -100,6 +100,6 @@ impl ExactTask {
 
 impl Drop for ExactTask {
     fn drop(&mut self) {
-        self.cancel.store(true, Ordering::Relaxed);
+        self.cancel.now();
     }
 }

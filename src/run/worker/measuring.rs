@@ -3,8 +3,8 @@
 use super::job::Job;
 use crate::run::host::{Aside, Turn, aside_in_turns};
 use crate::run::plan::Plan;
+use crate::stop_token::StopToken;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Measures what is wanted of the cycle of one run at a time.
 #[derive(Default)]
@@ -17,7 +17,7 @@ type Turns = Box<dyn FnMut() -> Turn + Send>;
 
 struct MeasuringTask {
     plan: Arc<Plan>,
-    cancel: Arc<AtomicBool>,
+    cancel: StopToken,
     search: Aside,
 }
 
@@ -30,12 +30,12 @@ impl Measuring {
         if self.task.take_if(|task| is_over(task)).is_some() {
             job.has_news = true;
         }
-        let work: fn(&Arc<Plan>, &Arc<AtomicBool>) -> Turns = match &job.request.observation {
+        let work: fn(&Arc<Plan>, &StopToken) -> Turns = match &job.request.observation {
             request if request.damping && job.plan.damping().is_none() => {
-                |plan, cancel| Box::new(plan.damping_turns(Arc::clone(cancel)))
+                |plan, cancel| Box::new(plan.damping_turns(cancel))
             }
             request if request.rate && job.plan.rate().is_none() => {
-                |plan, cancel| Box::new(Plan::rate_turns(Arc::clone(plan), Arc::clone(cancel)))
+                |plan, cancel| Box::new(Plan::rate_turns(Arc::clone(plan), cancel))
             }
             _ => return,
         };
@@ -52,8 +52,8 @@ impl Measuring {
 
 impl MeasuringTask {
     /// Without a thread it stays unknown for now.
-    fn start(plan: &Arc<Plan>, work: fn(&Arc<Plan>, &Arc<AtomicBool>) -> Turns) -> Option<Self> {
-        let (plan, cancel) = (Arc::clone(plan), Arc::new(AtomicBool::new(false)));
+    fn start(plan: &Arc<Plan>, work: fn(&Arc<Plan>, &StopToken) -> Turns) -> Option<Self> {
+        let (plan, cancel) = (Arc::clone(plan), StopToken::default());
         let search = aside_in_turns("tilescope-modes", work(&plan, &cancel)).ok()?;
         Some(Self { plan, cancel, search })
     }
@@ -61,7 +61,7 @@ impl MeasuringTask {
 
 impl Drop for MeasuringTask {
     fn drop(&mut self) {
-        self.cancel.store(true, Ordering::Relaxed);
+        self.cancel.now();
     }
 }
 
@@ -75,8 +75,11 @@ mod tests {
         let mut spec = RunSpec::default();
         spec.problem.shape = vec![40, 30];
         let plan = Planner::default().plan(&spec).unwrap();
-        for (cancel, is_known) in [(true, false), (false, true)] {
-            let cancel = AtomicBool::new(cancel);
+        for (is_cancelled, is_known) in [(true, false), (false, true)] {
+            let cancel = StopToken::default();
+            if is_cancelled {
+                cancel.now();
+            }
             plan.measure_damping(&cancel);
             plan.find_rate(&cancel);
             assert_eq!([plan.damping().is_some(), plan.rate().is_some()], [is_known; 2]);

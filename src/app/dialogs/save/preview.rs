@@ -4,13 +4,13 @@ use crate::app::state::save::Sources;
 use crate::picture::{Drawing, ViewSpec, figure, render_within, thinned_within};
 use crate::run::host::aside;
 use crate::run::{Snapshot, SnapshotRequest};
+use crate::stop_token::StopToken;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui::{
     self, Align2, Color32, ColorImage, Context, Rect, Sense, TextureHandle, TextureOptions, Ui,
     Vec2,
 };
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Seconds after which the preview of a running run is updated.
 const AGAIN: f64 = 0.4;
@@ -44,7 +44,7 @@ pub struct Preview {
     done: Sender<Result<Drawn, String>>,
     drawn: Receiver<Result<Drawn, String>>,
     /// Set to stop what is recomputed for it.
-    closing: Arc<AtomicBool>,
+    closing: StopToken,
     /// The last request to the worker, and when it was sent.
     asked: Option<(SnapshotRequest, f64)>,
     snapshot: Option<Arc<Snapshot>>,
@@ -59,7 +59,7 @@ pub struct Preview {
 
 impl Drop for Preview {
     fn drop(&mut self) {
-        self.closing.store(true, Ordering::Relaxed);
+        self.closing.now();
     }
 }
 
@@ -75,7 +75,7 @@ impl PreviewJob {
     fn draw(
         &self,
         before: Option<&(PreviewJob, Arc<[Snapshot]>)>,
-        cancel: &AtomicBool,
+        cancel: &StopToken,
     ) -> Result<Drawn, String> {
         let snapshots = match before.filter(|(job, _)| self.is_of(job)) {
             Some((_, snapshots)) => Arc::clone(snapshots),
@@ -103,7 +103,7 @@ impl Preview {
             context: context.clone(),
             done,
             drawn,
-            closing: Arc::default(),
+            closing: StopToken::default(),
             asked: None,
             snapshot: None,
             drawing: None,
@@ -120,7 +120,7 @@ impl Preview {
         let recomputed = self.shown.as_ref().map(|shown| Arc::clone(&shown.snapshots));
         let before = self.drawing.replace(job.clone()).zip(recomputed);
         let (done, context) = (self.done.clone(), self.context.clone());
-        let cancel = Arc::clone(&self.closing);
+        let cancel = self.closing.clone();
         let started = aside("tilescope-preview", move || {
             // The receiver is gone once the dialog is closed.
             if done.send(job.draw(before.as_ref(), &cancel)).is_ok() {

@@ -5,11 +5,11 @@ use crate::grid::memory;
 use crate::picture::{Film, FilmFile, FilmSize, ViewSpec, counted};
 use crate::run::Snapshot;
 use crate::run::host::aside;
+use crate::stop_token::StopToken;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui::Context;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An animation whose size is wanted.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ pub struct SizeEstimate {
     done: Sender<Result<FilmSize, String>>,
     answers: Receiver<Result<FilmSize, String>>,
     /// Set to stop what is recomputed for it.
-    closing: Arc<AtomicBool>,
+    closing: StopToken,
     /// What is estimated, or was estimated last.
     latest: Option<SizeJob>,
     is_busy: bool,
@@ -37,7 +37,7 @@ pub struct SizeEstimate {
 
 impl Drop for SizeEstimate {
     fn drop(&mut self) {
-        self.closing.store(true, Ordering::Relaxed);
+        self.closing.now();
     }
 }
 
@@ -67,7 +67,7 @@ impl SizeJob {
             && is_same_frame
     }
 
-    fn estimate(&self, cancel: &AtomicBool) -> Result<FilmSize, String> {
+    fn estimate(&self, cancel: &StopToken) -> Result<FilmSize, String> {
         let Some(frames) = self.view.frames else {
             return Err("it is not an animation".to_owned());
         };
@@ -95,7 +95,7 @@ impl SizeEstimate {
             context: context.clone(),
             done,
             answers,
-            closing: Arc::default(),
+            closing: StopToken::default(),
             latest: None,
             is_busy: false,
             size: None,
@@ -126,7 +126,7 @@ impl SizeEstimate {
     fn start(&mut self, job: SizeJob) {
         self.latest = Some(job.clone());
         let (done, context) = (self.done.clone(), self.context.clone());
-        let cancel = Arc::clone(&self.closing);
+        let cancel = self.closing.clone();
         let started = aside("tilescope-film-size", move || {
             // The receiver is gone once the dialog is closed.
             if done.send(job.estimate(&cancel)).is_ok() {

@@ -7,9 +7,9 @@ use crate::app::state::session::Session;
 use crate::picture::ViewSpec;
 use crate::run::{Plan, RecordError, Report, RunArchive, Snapshot, SnapshotRequest};
 use crate::solver::Acceleration;
+use crate::stop_token::StopToken;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// Which cycles of which runs a figure shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,7 +79,7 @@ impl Sources {
         newest: &Snapshot,
         snapshot_request: &SnapshotRequest,
         view: &ViewSpec,
-        cancel: &AtomicBool,
+        cancel: &StopToken,
     ) -> Result<Vec<Snapshot>, String> {
         let shape = &newest.plan.problem.shape;
         let shapes: Vec<_> =
@@ -117,7 +117,7 @@ impl Sources {
         newest: &Snapshot,
         snapshot_request: &SnapshotRequest,
         view: &ViewSpec,
-        cancel: &AtomicBool,
+        cancel: &StopToken,
     ) -> Result<Snapshot, String> {
         let made = match (&self.archive, self.back) {
             (Some(archive), Some(cycle)) => {

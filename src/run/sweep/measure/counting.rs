@@ -5,7 +5,7 @@ use crate::problem::{Problem, Source};
 use crate::run::plan::Plan;
 use crate::run::runner::{Outcome, Run};
 use crate::run::sweep::stepping::{ShouldStop, finish};
-use crate::solver::{Place, SolverError};
+use crate::solver::{Place, SolverError, StopToken};
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -49,6 +49,11 @@ impl Counting {
         let mut run = Run::new(&plan)?;
         run.find_all_norms(false);
         Ok(Self { plan, run })
+    }
+
+    /// Leaves cycles unfinished while this is due.
+    pub fn stop_on(&mut self, stop: &StopToken) {
+        self.run.stop_on(stop);
     }
 
     /// Makes a batch of cycles.

@@ -4,7 +4,7 @@ use super::speed_reference::SpeedReference;
 use super::stopwatch::{REPEAT, seconds_per_cycle, without_waiting};
 use crate::clock::Instant;
 use crate::run::plan::Plan;
-use crate::solver::{self, Footprint, Kernel, Solver, SolverError};
+use crate::solver::{self, Footprint, Kernel, Solver, SolverError, StopToken};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -84,6 +84,11 @@ impl Timing {
             ratios: Vec::new(),
             last: REPEAT,
         })
+    }
+
+    /// Leaves cycles unfinished while this is due.
+    pub fn stop_on(&mut self, stop: &StopToken) {
+        self.solver.stop_on(stop);
     }
 
     /// Makes one repeat, preceded by a measurement of the speed reference.

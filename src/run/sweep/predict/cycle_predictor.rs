@@ -22,9 +22,9 @@ use crate::run::spec::{ProblemKind, RunSpec, StopRule};
 use crate::run::sweep::measure::{CountOutcome, Counting};
 use crate::run::sweep::stepping::ShouldStop;
 use crate::solver::{Devices, Layout, Place, SolverError, Subiterations};
+use crate::stop_token::StopToken;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
@@ -94,7 +94,7 @@ impl CyclePredictor {
         {
             return spectrum.clone();
         }
-        let spectrum = Spectrum::of(problem, &AtomicBool::new(false)).map(Arc::new);
+        let spectrum = Spectrum::of(problem, &StopToken::default()).map(Arc::new);
         *last = Some((Arc::clone(problem), spectrum.clone()));
         spectrum
     }

@@ -32,7 +32,7 @@ impl BaselineMeasurement {
         run.method.kernel = Kernel::AUTO;
         let plan = Arc::new(sweep.plan_run(&run)?);
         let times = sweep.spec().measures(Measure::Time);
-        let timing = if times { Some(Timing::new(&plan, BUDGET)?) } else { None };
+        let timing = if times { Some(sweep.timing(&plan, BUDGET)?) } else { None };
         Ok(Self { plan, timing, time: None, counting: None })
     }
 
@@ -58,7 +58,7 @@ impl BaselineMeasurement {
                 (None, Some(count)) => converged(count),
                 (None, None) if !counts => None,
                 (None, None) => {
-                    self.counting = Some(Counting::new(&self.plan)?);
+                    self.counting = Some(sweep.counting(&self.plan)?);
                     return Ok(Poll::Pending);
                 }
             }

@@ -80,7 +80,7 @@ impl CellMeasurement {
                 let plan = Arc::clone(plan);
                 let counts = sweep.spec().measures(Measure::Cycles);
                 self.phase = if counts && sweep.cache.get(&plan.spec).is_none() {
-                    let counting = Counting::new(&plan)?;
+                    let counting = sweep.counting(&plan)?;
                     CellPhase::Count(plan, Box::new(counting))
                 } else {
                     after_count(sweep, plan)?
@@ -138,7 +138,7 @@ impl CellMeasurement {
 /// What follows the count: the timing, where times are measured.
 fn after_count(sweep: &Sweep, plan: Arc<Plan>) -> Result<CellPhase, SolverError> {
     Ok(if sweep.spec().measures(Measure::Time) {
-        let timing = Timing::new(&plan, BUDGET)?;
+        let timing = sweep.timing(&plan, BUDGET)?;
         CellPhase::Time(plan, timing)
     } else {
         let predicting = Predicting::new(&plan);

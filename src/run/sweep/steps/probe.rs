@@ -48,7 +48,7 @@ impl Probe {
             self.timing = None;
         } else if let Some(setting) = self.settings.pop_front() {
             let plan = Arc::new(sweep.plan(&setting)?);
-            match Timing::new(&plan, PROBE_BUDGET) {
+            match sweep.timing(&plan, PROBE_BUDGET) {
                 Ok(timing) => self.timing = Some((plan, timing)),
                 Err(error) => drop(of_this_setting(error)?),
             }
