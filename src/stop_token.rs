@@ -13,6 +13,8 @@ use std::time::Duration;
 pub struct StopToken {
     /// Milliseconds since [`START`] at which it is due, [`FOR_GOOD`], or 0 for never.
     at: Arc<AtomicU64>,
+    /// Whether it is due only [`FOR_GOOD`].
+    is_for_good_only: bool,
 }
 
 /// The origin of the times.
@@ -40,11 +42,18 @@ impl StopToken {
         _ = self.at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, never);
     }
 
+    /// A token that is due when this one is for good, and no sooner.
+    #[must_use]
+    pub fn for_good(&self) -> Self {
+        Self { at: Arc::clone(&self.at), is_for_good_only: true }
+    }
+
     /// Whether a cycle under way is to be left unfinished.
     #[inline(always)]
     pub fn is_due(&self) -> bool {
         match self.at.load(Ordering::Relaxed) {
             0 => false,
+            at if self.is_for_good_only => at == FOR_GOOD,
             at => is_past(at),
         }
     }
@@ -74,9 +83,12 @@ mod tests {
         // A later time does not put it off.
         copy.after(Duration::from_secs(3600));
         assert!(stop.is_due());
+        let for_good = stop.for_good();
+        assert!(!for_good.is_due());
         stop.withdraw();
         assert!(!copy.is_due());
         copy.now();
+        assert!(for_good.is_due());
         stop.withdraw();
         stop.after(Duration::from_secs(3600));
         assert!(stop.is_due());

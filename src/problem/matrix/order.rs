@@ -141,6 +141,9 @@ impl Graph {
         let mut outermost = 0;
         for _ in 0..steps {
             let level = outermost..rows.len();
+            if level.is_empty() {
+                break;
+            }
             outermost = rows.len();
             for place in level {
                 for next in self.neighbours(rows[place]) {
@@ -305,6 +308,15 @@ mod tests {
         let mut entries: Vec<_> = (0..=rows as u32).map(|row| (row, row, 2.0)).collect();
         entries.extend(names.windows(2).map(|pair| (pair[0], pair[1], -1.0)));
         (Csr::from_entries(rows + 1, &entries).unwrap(), names)
+    }
+
+    #[test]
+    fn steps_beyond_the_last_row_take_no_time() {
+        let (matrix, _) = path(50);
+        let graph = Graph::new(&matrix);
+        let around = |steps| graph.around([7].into_iter(), steps, &mut [false; 51]);
+        assert_eq!(around(0), [7]);
+        assert_eq!(around(usize::MAX), (0..50).collect::<Vec<_>>());
     }
 
     #[test]

@@ -232,10 +232,9 @@ impl WorkLoop {
             experiment = self.experiment(&plan);
         }
         let mut experiment = experiment.map_err(|error| error.to_string())?;
-        // Devices whose view of the others is frozen could not go on from an iterate. Their solver may be made of one that
-        // has the token.
+        // Devices whose view of the others is frozen could not go on from an iterate.
         let is_whole = experiment.run().has_frozen_halos();
-        experiment.stop_on(&if is_whole { StopToken::default() } else { self.stop.clone() });
+        experiment.stop_on(&if is_whole { self.stop.for_good() } else { self.stop.clone() });
         let mut job = Job::new(request.clone(), plan, experiment);
         if let Some(exact) = self.exact.of(&job.plan.problem) {
             job.set_exact(exact);
