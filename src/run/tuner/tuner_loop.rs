@@ -158,9 +158,8 @@ impl TunerLoop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::tuner::Tuner;
-    use crate::run::{Backend, CostPrediction, Measure, PerAxis, RowOutcome, RunSpec};
-    use crate::solver::Kernel;
+    use crate::run::{CostPrediction, Measure, PerAxis, RowOutcome, RunSpec};
+    use crate::solver::{Kernel, SolverError};
     use crossbeam_channel::bounded;
 
     /// The loop with its other ends, without a thread.
@@ -335,24 +334,24 @@ mod tests {
         assert_eq!(tuner_loop.turn(), Turn::End);
     }
 
-    /// A cycle may take hours.
+    /// A cycle may take hours: it is left unfinished where the sweep is stopped meanwhile.
     #[test]
-    fn a_long_cycle_is_left_unfinished_by_a_sweep_that_is_stopped() {
-        let mut long = spec();
-        long.run.problem.shape = vec![1000, 1000];
-        long.run.method.backend = Backend::Cpu;
-        (long.k, long.tile) = (vec![1_000_000.into()], vec![PerAxis::all(1000)]);
-        long.overlap = vec![PerAxis::all(0)];
-        let tuner = Tuner::start(|| {}).unwrap();
-        assert!(tuner.begin(long));
-        let next = || tuner.wait(Duration::from_secs(60)).expect("an event");
-        // The settings in the shape of a table, and whatever is measured before the first cycle.
-        while !matches!(next(), TunerEvent::Begun(_)) {}
-        std::thread::sleep(Duration::from_millis(500));
-        tuner.stop();
-        while !matches!(next(), TunerEvent::Ended(SweepEnd::Stopped)) {}
-        // The next one is not stopped by it.
-        assert!(tuner.begin(spec()));
-        while !matches!(next(), TunerEvent::Ended(SweepEnd::Complete)) {}
+    fn cycles_of_a_sweep_end_with_its_token_and_those_of_the_next_do_not() {
+        let mut driver = Driver::new(64);
+        let stop = driver.tuner_loop.orders.stop.clone();
+        driver.sweeps.send(spec()).unwrap();
+        driver.until(|event| matches!(event, TunerEvent::Begun(_)));
+        stop.after(Duration::ZERO);
+        let (_, end) = driver.until_end();
+        assert_eq!(end, SweepEnd::Failed(SolverError::Stopped.to_string()));
+        // As the handle does it: the order comes first.
+        driver.sweeps.send(spec()).unwrap();
+        driver.until(|event| matches!(event, TunerEvent::Begun(_)));
+        set(&driver.control, Control::Stop);
+        stop.after(Duration::ZERO);
+        assert_eq!(driver.until_end().1, SweepEnd::Stopped);
+        set(&driver.control, Control::Run);
+        driver.sweeps.send(spec()).unwrap();
+        assert_eq!(driver.until_end().1, SweepEnd::Complete);
     }
 }
