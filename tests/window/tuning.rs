@@ -272,8 +272,9 @@ fn what_is_done_meanwhile() {
     assert!(!window.has(Role::Button, "Save"));
     open(&mut window);
     window.button("Pause");
-    // 12 sweeps were shown; cycles of 8 sweeps that are as near have 8 and 16.
-    window.until("the run with the other setting", |window| window.cycle() == 2);
+    // 12 sweeps were shown; cycles of 8 sweeps that are as near have 8 and 16. On a machine that is busy otherwise the time
+    // for catching up may end after the first.
+    window.until("the run with the other setting", |window| [1, 2].contains(&window.cycle()));
 }
 
 fn a_cell_is_opened_meanwhile() {
