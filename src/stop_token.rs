@@ -1,11 +1,11 @@
-//! Ends cycles that take long before they are whole.
+//! What ends work early, whoever makes it.
 
 use crate::clock::Instant;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-/// Leaves cycles under way unfinished from some moment on. Clones share that moment.
+/// Ends work from some moment on, and leaves a cycle under way unfinished. Clones share that moment.
 ///
 /// A solver reads it many times in a cycle, so it must stay due until that cycle has ended: only who makes the cycles may
 /// [withdraw](StopToken::withdraw) it, between two of them.
@@ -48,7 +48,7 @@ impl StopToken {
         Self { at: Arc::clone(&self.at), is_for_good_only: true }
     }
 
-    /// Whether a cycle under way is to be left unfinished.
+    /// Whether the work is to end.
     #[inline(always)]
     pub fn is_due(&self) -> bool {
         match self.at.load(Ordering::Relaxed) {

@@ -246,6 +246,7 @@ fn a_thousand_changes_leave_nothing_behind() {
         }
     }
     if is_slowed() {
+        // Others may take memory of the GPU meanwhile.
         return;
     }
     let (first, last) = (free[0], free[free.len() - 1]);

@@ -7,7 +7,7 @@ use crate::problem::{ScalingError, Stencil, StencilError};
 /// Why there is no exact solution.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ExactError {
-    /// The cancel flag was set.
+    /// It was cancelled.
     #[error("the computation of the exact solution was cancelled")]
     Cancelled,
     /// It does not fit into memory.

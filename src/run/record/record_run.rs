@@ -93,7 +93,7 @@ pub enum Stage<'a> {
 
 /// The owner's side of work that takes long: it may cancel it, and follows its progress.
 pub struct Monitor<'a> {
-    /// Set to stop.
+    /// Ends the work once it is due.
     pub cancel: &'a StopToken,
     /// Called after every few cycles.
     pub on_progress: &'a mut dyn FnMut(Stage<'_>),
