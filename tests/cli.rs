@@ -3138,6 +3138,15 @@ fn matrices_that_cannot_be_solved_are_refused_in_one_sentence() {
         ("--matrix heat-1d --kernel shared", &["kernel is shared", "hoisted"]),
         ("--matrix heat-1d --shape 7", &["shape is [7]", "100 rows"]),
         ("--matrix heat-1d --overlap 3", &["overlap 3 is odd"]),
+        // Every block would compute all rows.
+        (
+            "--matrix ice-sheet --backend cpu --overlap 99999999999998",
+            &["overlap 99999999999998 is not allowed", "168,861"],
+        ),
+        (
+            "--matrix ice-sheet --simulate-devices 2 --overlap 2000",
+            &["overlap 2000 is not allowed", "168,861"],
+        ),
         ("--kernel hoisted", &["kernel is hoisted", "auto"]),
         ("--ordering rcm", &["--matrix"]),
     ] {

@@ -48,7 +48,10 @@ fn is_usage(error: &anyhow::Error) -> bool {
         Some(_) => true,
         None => {
             error.is::<UsageError>()
-                || matches!(error.downcast_ref(), Some(SolverError::Kernel { .. }))
+                || matches!(
+                    error.downcast_ref(),
+                    Some(SolverError::Kernel { .. } | SolverError::Overlap(_))
+                )
                 || matches!(error.downcast_ref(), Some(OpenError::Spec(SpecError::Value { .. })))
         }
     }

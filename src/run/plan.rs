@@ -16,15 +16,15 @@ use crate::grid::{
 };
 use crate::number::{counted, joined, ratio};
 use crate::problem::input::{self, InputError};
-use crate::problem::matrix::{Analysis, MarketError, Places, PlacesError};
+use crate::problem::matrix::{Analysis, MarketError, OverlapError, Places, PlacesError};
 use crate::problem::{
     Boundary, Conductivity, Csr, Diffusion, HEAT, HotBoxError, Jump, Operator, Problem, Source,
     SpectralRadius, Stencil, StencilError, hot_axes, hot_points,
 };
 use crate::solver::cuda::{self, Device};
 use crate::solver::{
-    Devices, ExchangePath, Kernel, Layout, Link, MemoryTraffic, Method, MethodName, Place,
-    SharedParts, Slabs, SolverError, Spectral, SpectralError, StreamingError, Subiterations,
+    Devices, DevicesError, ExchangePath, Kernel, Layout, Link, MemoryTraffic, Method, MethodName,
+    Place, SharedParts, Slabs, SolverError, Spectral, SpectralError, StreamingError, Subiterations,
     Traffic, traffic_of_cycle,
 };
 use crate::stop_token::StopToken;
@@ -125,6 +125,9 @@ pub enum PlanError {
     /// Coordinates of rows that cannot be read.
     #[error(transparent)]
     Places(#[from] PlacesError),
+    /// An overlap of blocks of a matrix that adds too many rows.
+    #[error(transparent)]
+    Overlap(#[from] OverlapError),
     /// Tiles that cannot be shared out over so many devices.
     #[error(transparent)]
     Devices(#[from] SharesError),
@@ -1007,7 +1010,7 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
 /// The method on a grid shared out over several devices, if there are any.
 fn on_devices(spec: &MethodSpec, method: Method, shape: &Shape) -> Result<Method, PlanError> {
     shared_out(spec, method, |method, count, every, link| {
-        Devices::new(method, shape, count, every, link)
+        Ok(Devices::new(method, shape, count, every, link)?)
     })
 }
 
@@ -1027,14 +1030,15 @@ fn blocks_on_devices(
 fn shared_out(
     spec: &MethodSpec,
     method: Method,
-    share: impl FnOnce(&Method, usize, NonZeroU64, Link) -> Result<Devices, SharesError>,
+    share: impl FnOnce(&Method, usize, NonZeroU64, Link) -> Result<Devices, DevicesError>,
 ) -> Result<Method, PlanError> {
     let Some(count) = spec.device_count() else { return Ok(method) };
     let every = spec.exchange_every.and_then(NonZeroU64::new).unwrap_or(NonZeroU64::MIN);
     match share(&method, count, every, spec.link()) {
         Ok(devices) => Ok(method.on_devices(devices)),
-        Err(error) if spec.simulate_devices.is_some() => Err(error.into()),
-        Err(SharesError { parts, .. }) => {
+        Err(DevicesError::Overlap(error)) => Err(error.into()),
+        Err(DevicesError::Shares(error)) if spec.simulate_devices.is_some() => Err(error.into()),
+        Err(DevicesError::Shares(SharesError { parts, .. })) => {
             let given = as_written(&spec.devices, ",");
             let allowed = format!(
                 "it must be at most {}, one for each row of tiles that devices share",
@@ -1075,6 +1079,7 @@ fn check_stop(stop: &StopSpec) -> Result<(), PlanError> {
     Ok(())
 }
 
+/// The tiles that were chosen; of a method that streams, whose planes have none, one tile that is the whole grid.
 fn tiling(spec: &MethodSpec, shape: &Shape) -> Result<Tiling, PlanError> {
     for (field, values) in [("tile", &spec.tile), ("overlap", &spec.overlap)] {
         if values.len() != 1 && values.len() != shape.dim() {

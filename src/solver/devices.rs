@@ -11,7 +11,7 @@
 use super::{Method, Scheme};
 use crate::grid::{AxisTiling, Precision, Shape, Share, Shares, SharesError};
 use crate::problem::Csr;
-use crate::problem::matrix::{Readers, computed_rows};
+use crate::problem::matrix::{OverlapError, Readers, computed_rows};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -85,6 +85,17 @@ pub struct Devices {
     link: Link,
 }
 
+/// Why a matrix cannot be shared out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DevicesError {
+    /// There are fewer blocks than devices.
+    #[error(transparent)]
+    Shares(#[from] SharesError),
+    /// The overlap of its blocks adds too many rows.
+    #[error(transparent)]
+    Overlap(#[from] OverlapError),
+}
+
 /// What an exchange between devices moves, and how long it takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exchange {
@@ -120,7 +131,7 @@ impl Devices {
     /// that its rows read and others own; sweeps of method classic compute no overlap.
     ///
     /// # Errors
-    /// [`SharesError`] if there are fewer blocks than devices.
+    /// [`DevicesError`] if there are fewer blocks than devices, or if their overlap adds too many rows.
     pub fn of_blocks(
         method: &Method,
         matrix: &Csr,
@@ -128,14 +139,15 @@ impl Devices {
         count: usize,
         exchange_every: NonZeroU64,
         link: Link,
-    ) -> Result<Self, SharesError> {
+    ) -> Result<Self, DevicesError> {
         let blocks = method.blocks(blocks);
-        let entries = |rows: Vec<u32>| {
+        let entries = |rows: &Vec<u32>| {
             rows.iter().map(|row| matrix.columns(*row as usize).len() as u64).sum::<u64>()
         };
-        let work: Vec<_> = computed_rows(matrix, &blocks).map(|(_, rows)| entries(rows)).collect();
+        let rows = computed_rows(matrix, &blocks)?;
+        let work: Vec<_> = rows.iter().map(|(_, rows)| entries(rows)).collect();
         let mut readers = Readers::new(matrix);
-        let mut rows = computed_rows(matrix, &blocks);
+        let mut rows = rows.into_iter();
         let read = |share: &Share| {
             let of_device = rows.by_ref().take(share.tiles.len());
             in_runs(&readers.read_by(of_device.flat_map(|(_, rows)| rows)))

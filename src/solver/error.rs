@@ -2,6 +2,7 @@
 
 use super::{Kernel, Unavailable};
 use crate::grid::memory::{NoRoom, OutOfMemory, human};
+use crate::problem::matrix::OverlapError;
 use std::path::PathBuf;
 
 /// Why a solver cannot be set up, or cannot continue.
@@ -13,6 +14,9 @@ pub enum SolverError {
     /// The blocks of a matrix, with the rows that their overlap adds, do not fit into it.
     #[error(transparent)]
     Blocks(#[from] NoRoom),
+    /// The overlap of the blocks of a matrix adds too many rows.
+    #[error(transparent)]
+    Overlap(#[from] OverlapError),
     /// There is no GPU that it could run on.
     #[error("backend cuda cannot be used: {0}; backend cpu can")]
     Unavailable(#[from] Unavailable),

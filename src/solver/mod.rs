@@ -43,7 +43,7 @@ pub use cpu::ARRAYS as SOLVER_ARRAYS;
 pub use cpu::{
     BesideOwned, Followed, Inside, NextCycle, PointUpdate, on_cpu, system_bytes, working_bytes,
 };
-pub use devices::{Devices, Exchange, ExchangePath, Link, SharedParts};
+pub use devices::{Devices, DevicesError, Exchange, ExchangePath, Link, SharedParts};
 pub use error::SolverError;
 pub use height::{Height, HeightError};
 pub use kernel::{DeviceInfo, Footprint, Kernel, Products};

@@ -2,24 +2,64 @@
 
 use super::{Csr, Graph};
 use crate::grid::AxisTiling;
+use crate::number::{counted, grouped};
 use std::ops::Range;
 
-/// The rows that each block owns, and all that it computes, ascending; the overlap of `tiling` counts levels.
+/// The rows that a block owns, and all that it computes, ascending.
+pub(crate) type BlockRows = (Range<usize>, Vec<u32>);
+
+/// Rows that may be computed for one of the matrix. An overlap that adds more costs far more than it gains, and finding its
+/// rows would take minutes.
+const MOST_TIMES: usize = 64;
+
+/// Rows that may be computed of any matrix: for these it takes a moment.
+const ALWAYS: usize = 1 << 22;
+
+/// The overlap of blocks of a matrix adds too many rows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "overlap {overlap} is not allowed with blocks of {}: together they would compute more than {} rows, and the matrix has {}; use a smaller overlap or larger blocks",
+    counted(*.block as u64, "row"), grouped(*.most as u64), grouped(*.rows as u64)
+)]
+pub struct OverlapError {
+    /// Levels of overlap.
+    pub overlap: usize,
+    /// Rows of a block.
+    pub block: usize,
+    /// Rows of the matrix.
+    pub rows: usize,
+    /// Rows that all blocks together may compute.
+    pub most: usize,
+}
+
+/// The rows of each block; the overlap of `tiling` counts levels.
+///
+/// # Errors
+/// [`OverlapError`] if they are too many.
 pub(crate) fn computed_rows(
     matrix: &Csr,
     tiling: &AxisTiling,
-) -> impl Iterator<Item = (Range<usize>, Vec<u32>)> {
+) -> Result<Vec<BlockRows>, OverlapError> {
     let levels = tiling.overlap() / 2;
     let graph = (levels > 0).then(|| Graph::new(matrix));
     let mut reached = vec![false; matrix.rows()];
-    (0..tiling.count()).map(move |j| {
+    let most = (MOST_TIMES * matrix.rows()).max(ALWAYS);
+    let mut left = most;
+    let rows_of = |j| {
         let owned = tiling.owned(j);
         let rows = owned.clone().map(|row| row as u32);
         let computed = match &graph {
-            Some(graph) => graph.around(rows, levels, &mut reached),
+            Some(graph) => graph.around(rows, levels, left, &mut reached)?,
             None => rows.collect(),
         };
-        (owned, computed)
+        left = left.checked_sub(computed.len())?;
+        Some((owned, computed))
+    };
+    (0..tiling.count()).map(rows_of).collect::<Option<_>>().ok_or_else(|| OverlapError {
+        overlap: tiling.overlap(),
+        block: tiling.tile(),
+        rows: matrix.rows(),
+        most,
     })
 }
 

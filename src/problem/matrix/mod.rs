@@ -13,7 +13,8 @@ mod steps;
 
 pub(super) use analysis::is_symmetric;
 pub use analysis::{Analysis, BlockEntries};
-pub(crate) use block_rows::{Readers, computed_rows};
+pub use block_rows::OverlapError;
+pub(crate) use block_rows::{BlockRows, Readers, computed_rows};
 pub use csr::{Csr, Dominance, Entry, MatrixError};
 pub use generated::Generated;
 pub use market::{

@@ -126,14 +126,15 @@ impl Graph {
         self.neighbours(row).len()
     }
 
-    /// Some rows and those within this many steps of them, ascending. `reached` is false everywhere, before
-    /// and after.
+    /// Some rows and those within this many steps of them, ascending; `None` if they are more than `most`. `reached` is
+    /// false everywhere, before and after.
     pub(crate) fn around(
         &self,
         rows: impl Iterator<Item = u32>,
         steps: usize,
+        most: usize,
         reached: &mut [bool],
-    ) -> Vec<u32> {
+    ) -> Option<Vec<u32>> {
         let mut rows: Vec<u32> = rows.collect();
         for row in &rows {
             reached[*row as usize] = true;
@@ -141,7 +142,7 @@ impl Graph {
         let mut outermost = 0;
         for _ in 0..steps {
             let level = outermost..rows.len();
-            if level.is_empty() {
+            if level.is_empty() || rows.len() > most {
                 break;
             }
             outermost = rows.len();
@@ -157,7 +158,7 @@ impl Graph {
             reached[*row as usize] = false;
         }
         rows.sort_unstable();
-        rows
+        (rows.len() <= most).then_some(rows)
     }
 
     /// Reverse Cuthill–McKee: of every component a breadth-first search from a row far from all others,
@@ -314,9 +315,11 @@ mod tests {
     fn steps_beyond_the_last_row_take_no_time() {
         let (matrix, _) = path(50);
         let graph = Graph::new(&matrix);
-        let around = |steps| graph.around([7].into_iter(), steps, &mut [false; 51]);
+        let within = |steps, most| graph.around([7].into_iter(), steps, most, &mut [false; 51]);
+        let around = |steps| within(steps, 50).unwrap();
         assert_eq!(around(0), [7]);
         assert_eq!(around(usize::MAX), (0..50).collect::<Vec<_>>());
+        assert_eq!(within(usize::MAX, 49), None);
     }
 
     #[test]

@@ -10,8 +10,8 @@ use super::norms::PartialNorms;
 use crate::grid::memory::NoRoom;
 use crate::grid::{Real, Share};
 use crate::problem::Csr;
-use crate::problem::matrix::{Readers, computed_rows};
-use crate::solver::{Devices, Layout, Method};
+use crate::problem::matrix::{BlockRows, Readers, computed_rows};
+use crate::solver::{Devices, Layout, Method, SolverError};
 use std::mem;
 use std::ops::Range;
 
@@ -57,17 +57,17 @@ impl<R: Real> BlocksOnDevices<R> {
     /// ([`BlocksOnDevices::start_from`]).
     ///
     /// # Errors
-    /// [`NoRoom`] as [`Blocks::new`].
+    /// [`SolverError`] as [`Blocks::new`].
     pub fn new(
         (matrix, system): (&Csr, &MatrixSystem<R>),
         sweeps: &Method,
         devices: &Devices,
         layout: Layout,
-    ) -> Result<Self, NoRoom> {
+    ) -> Result<Self, SolverError> {
         let shares = devices.shares();
         let mut cut = Cut {
             system,
-            rows: computed_rows(matrix, shares.axis()),
+            rows: computed_rows(matrix, shares.axis())?.into_iter(),
             readers: Readers::new(matrix),
             places: vec![0; matrix.rows()],
         };
@@ -175,7 +175,7 @@ struct Cut<'a, R, B> {
     places: Vec<u32>,
 }
 
-impl<R: Real, B: Iterator<Item = (Range<usize>, Vec<u32>)>> Cut<'_, R, B> {
+impl<R: Real, B: Iterator<Item = BlockRows>> Cut<'_, R, B> {
     /// What the next device has. With sweeps and a layout it has blocks.
     fn device(
         &mut self,
@@ -189,7 +189,7 @@ impl<R: Real, B: Iterator<Item = (Range<usize>, Vec<u32>)>> Cut<'_, R, B> {
         let kept = self.readers.read_by(computed.iter().copied());
         let system = self.system.of_device(&kept, &computed, &mut self.places);
         let first = kept.partition_point(|row| (*row as usize) < share.owned.start);
-        let here = |(owned, computed): (Range<usize>, Vec<u32>)| {
+        let here = |(owned, computed): BlockRows| {
             let shifted = |row: usize| row - share.owned.start + first;
             let computed = computed.iter().map(|row| self.places[*row as usize]).collect();
             (shifted(owned.start)..shifted(owned.end), computed)

@@ -14,8 +14,8 @@ use super::team::Team;
 use crate::grid::memory::{self, NoRoom};
 use crate::grid::{AxisTiling, Real};
 use crate::problem::Csr;
-use crate::problem::matrix::computed_rows;
-use crate::solver::Layout;
+use crate::problem::matrix::{BlockRows, computed_rows};
+use crate::solver::{Layout, SolverError};
 use std::ops::Range;
 
 /// What needs memory, as a sentence begins.
@@ -111,25 +111,26 @@ impl<R: Real> Blocks<R> {
     /// Cuts the rows of a matrix into blocks; the overlap of `tiling` counts levels.
     ///
     /// # Errors
-    /// [`NoRoom`] if they would not fit into the memory that is free: how many rows an overlap adds is not known
-    /// before they are found.
+    /// [`SolverError`] if the overlap adds too many rows, or if they would not fit into the memory that is free: how many it
+    /// adds is not known before they are found.
     pub fn new(
         matrix: &Csr,
         system: &MatrixSystem<R>,
         sweeps: usize,
         tiling: &AxisTiling,
         layout: Layout,
-    ) -> Result<Self, NoRoom> {
-        Self::of_rows(system, computed_rows(matrix, tiling), sweeps, layout)
+    ) -> Result<Self, SolverError> {
+        let rows = computed_rows(matrix, tiling)?;
+        Ok(Self::of_rows(system, rows.into_iter(), sweeps, layout)?)
     }
 
     /// The same of blocks that own and compute these rows.
     ///
     /// # Errors
-    /// As [`Blocks::new`].
+    /// [`NoRoom`] if they would not fit into the memory that is free.
     pub fn of_rows(
         system: &MatrixSystem<R>,
-        rows: impl Iterator<Item = (Range<usize>, Vec<u32>)>,
+        rows: impl Iterator<Item = BlockRows>,
         sweeps: usize,
         layout: Layout,
     ) -> Result<Self, NoRoom> {

@@ -35,7 +35,7 @@ use super::{
 };
 use crate::clock::Instant;
 use crate::files::reason;
-use crate::grid::memory::{self, NoRoom};
+use crate::grid::memory;
 use crate::grid::{Field, Precision, Real, Shape, Tiling};
 use crate::problem::{Operator, Problem, System};
 #[cfg(not(target_arch = "wasm32"))]
@@ -244,7 +244,7 @@ impl<R: Real> Cycle<R> {
         system: &Divided<R>,
         method: &Method,
         layout: Layout,
-    ) -> Result<Self, NoRoom> {
+    ) -> Result<Self, SolverError> {
         let shape = &problem.shape;
         Ok(match (method, &problem.operator, system) {
             (Method::Damped { sweeps, .. }, ..) => Self::new(problem, system, sweeps, layout)?,
@@ -414,7 +414,7 @@ impl<R: Real> CpuSolver<R> {
         let system = Divided::Grid(Arc::new(System::with(g, stencil)));
         let (layout, level) = (Layout::default(), level.min(Level::best()));
         let arrays = [current, previous];
-        Ok(Self::with_arrays(Arc::clone(problem), system, arrays, method, layout, level, team)?)
+        Self::with_arrays(Arc::clone(problem), system, arrays, method, layout, level, team)
     }
 
     fn at_start(
@@ -424,7 +424,7 @@ impl<R: Real> CpuSolver<R> {
         layout: Layout,
         level: Level,
         team: Team,
-    ) -> Result<Self, NoRoom> {
+    ) -> Result<Self, SolverError> {
         let arrays = team.together(problem.shape.points(), || {
             let current = problem.initial_iterate();
             let mut previous = Field::filled(problem.shape, R::default());
@@ -443,7 +443,7 @@ impl<R: Real> CpuSolver<R> {
         layout: Layout,
         level: Level,
         team: Team,
-    ) -> Result<Self, NoRoom> {
+    ) -> Result<Self, SolverError> {
         let omega = method.omega();
         let begin = Instant::now();
         let method = Cycle::new(&problem, &system, method, layout)?;

@@ -120,8 +120,7 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
         chosen: Kernel,
     ) -> Result<Self, SolverError> {
         let begin = Instant::now();
-        let cut = Cut::new(matrix, method, chosen, R::PRECISION, gpu.most_shared)
-            .map_err(|refused| refused.error(chosen))?;
+        let cut = Cut::new(matrix, method, chosen, R::PRECISION, gpu.most_shared)?;
         let split = cut.kernel.split;
         let lengths = Lengths::new(system, &cut.blocks, split);
         let needed = lengths.bytes(size_of::<R>());

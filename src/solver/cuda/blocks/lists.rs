@@ -2,8 +2,8 @@
 //! rows of a warp (a group) are padded to the longest of them and transposed.
 
 use crate::grid::Real;
+use crate::problem::matrix::BlockRows;
 use crate::solver::cpu::MatrixSystem;
-use std::ops::Range;
 
 /// Rows of a group: `GROUP` of `blocks.cu`.
 pub(super) const GROUP: usize = 32;
@@ -18,9 +18,6 @@ pub(in crate::solver::cuda) struct RowBlock {
     pub owned: u32,
     pub place: u32,
 }
-
-/// The rows of a block: those that it owns, and all that it computes, ascending.
-pub(in crate::solver::cuda) type BlockRows = (Range<usize>, Vec<u32>);
 
 /// Where the lists of the groups begin, in entries of a row.
 #[derive(Debug)]
@@ -287,7 +284,7 @@ mod tests {
         let (matrix, system) = line(200);
         for (block_rows, overlap) in [(70, 0), (64, 6), (1, 0), (300, 2)] {
             let tiling = AxisTiling::blocks(200, block_rows, overlap).unwrap();
-            let blocks: Vec<_> = computed_rows(&matrix, &tiling).collect();
+            let blocks = computed_rows(&matrix, &tiling).unwrap();
             for split in [Split::None, Split::Sorted, Split::Apart] {
                 let lengths = Lengths::new(&system, &blocks, split);
                 let lists = Lists::new(&system, &blocks, split, &lengths);
@@ -319,7 +316,7 @@ mod tests {
     fn padding_is_that_of_a_warp() {
         let (matrix, system) = line(96);
         let tiling = AxisTiling::blocks(96, 96, 0).unwrap();
-        let blocks: Vec<_> = computed_rows(&matrix, &tiling).collect();
+        let blocks = computed_rows(&matrix, &tiling).unwrap();
         let lengths = Lengths::new(&system, &blocks, Split::Apart);
         // Two entries per row, and the full row in the last warp only.
         assert_eq!(lengths.inside.0, [0, 2, 4, 4 + 95]);

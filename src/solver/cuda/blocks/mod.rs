@@ -11,10 +11,10 @@ use super::kernels::KERNELS;
 use super::setting::{NO_KERNEL, Refused, SCHEDULES, SEVERAL_DEVICES, Setting};
 use crate::grid::{AxisTiling, Precision};
 use crate::problem::Csr;
-use crate::problem::matrix::computed_rows;
+use crate::problem::matrix::{BlockRows, computed_rows};
 use crate::solver::cuda::build::Build;
-use crate::solver::{Kernel, Method};
-use lists::{BlockRows, GROUP, Split};
+use crate::solver::{Kernel, Method, SolverError};
+use lists::{GROUP, Split};
 
 /// Threads of a block at most: the launch bounds in `blocks.cu`.
 const MOST_THREADS: usize = 1024;
@@ -152,15 +152,15 @@ impl Cut {
     /// Cuts a matrix for a method, with the kernel that was chosen or the fastest that accepts the blocks.
     ///
     /// # Errors
-    /// [`Refused`] if no kernel, or not that one, accepts them.
+    /// [`SolverError`] if no kernel, or not that one, accepts them, or if the overlap adds too many rows.
     fn new(
         matrix: &Csr,
         method: &Method,
         chosen: Kernel,
         precision: Precision,
         shared_bytes: usize,
-    ) -> Result<Self, Refused> {
-        let refuse = |setting| Refused { setting, instead: NO_KERNEL.to_owned() };
+    ) -> Result<Self, SolverError> {
+        let refuse = |setting| Refused { setting, instead: NO_KERNEL.to_owned() }.error(chosen);
         let (k, tiling) = match method {
             Method::Hierarchical { k, tiling } => (*k, tiling.x().clone()),
             Method::Classic => {
@@ -181,11 +181,12 @@ impl Cut {
                 let size = BlockSize { threads: ROWS_OF_A_SWEEP as u32, bytes: 0 };
                 Ok((Kernel::CLASSIC.name(), &CLASSIC, size))
             }
-            false => choose(chosen, rows, precision, shared_bytes),
+            false => choose(chosen, rows, precision, shared_bytes)
+                .map_err(|refused| refused.error(chosen)),
         };
         // Before all rows are listed.
         choose(tiling.tile())?;
-        let blocks: Vec<_> = computed_rows(matrix, &tiling).collect();
+        let blocks = computed_rows(matrix, &tiling)?;
         let most_rows = blocks.iter().map(|(_, computed)| computed.len()).max().unwrap_or(0);
         let (name, mut kernel, mut size) = choose(most_rows)?;
         if k == 1 && kernel.split == Split::Apart && tiling.overlap() == 0 {
