@@ -12,7 +12,7 @@ use crate::problem::matrix::Ordering;
 use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, ProblemKind, Report, RunSpec};
 use crate::solver::Subiterations;
 use eframe::egui::{
-    Button, ComboBox, RichText, Slider, SliderClamping, Stroke, StrokeKind, Ui, vec2,
+    Button, Color32, ComboBox, RichText, Slider, SliderClamping, Stroke, StrokeKind, Ui, vec2,
 };
 use std::ops::RangeInclusive;
 
@@ -363,6 +363,9 @@ pub(super) fn stepped(
     stop: impl Fn(usize) -> usize,
 ) -> bool {
     let old = *value;
+    // A number with many digits takes its place from the slider, so that the row keeps its width.
+    let beyond = width_beyond(ui, *range.end());
+    ui.spacing_mut().slider_width -= beyond;
     let by_key = !ui.input(|input| input.pointer.any_down() || input.pointer.any_released());
     let slider = Slider::from_get_set(*range.start() as f64..=*range.end() as f64, |new| {
         if let Some(new) = new {
@@ -385,6 +388,13 @@ pub(super) fn stepped(
     let number = typed(ui, value, (*range.start()).min(1)..=limit).speed(0.1);
     let number = named(ui.add(number), name).on_hover_text(about);
     slider.drag_started() || number.drag_started()
+}
+
+/// By how much the field of a number is wider than fields of few digits.
+fn width_beyond(ui: &Ui, number: usize) -> f32 {
+    let font = ui.style().drag_value_text_style.resolve(ui.style());
+    let text = ui.painter().layout_no_wrap(number.to_string(), font, Color32::WHITE).size().x;
+    (text + 2.0 * ui.spacing().button_padding.x - ui.spacing().interact_size.x).max(0.0)
 }
 
 fn set(list: &mut Vec<usize>, axis: usize, each: bool, value: usize) {

@@ -30,7 +30,8 @@ pub fn ui(ui: &mut Ui, area: Rect, hover: Option<[usize; 2]>, sides: &[Side<'_>]
     let font = TextStyle::Body.resolve(ui.style());
     let text = mathematics(&text, font, ui.visuals().text_color());
     ui.add(egui::Label::new(text).truncate());
-    if side.observation.field != FieldKind::Residual {
+    let has_tiles = !side.plan.spec.method.name.is_streaming();
+    if side.observation.field != FieldKind::Residual || !has_tiles {
         return;
     }
     ui.add(
@@ -41,7 +42,7 @@ pub fn ui(ui: &mut Ui, area: Rect, hover: Option<[usize; 2]>, sides: &[Side<'_>]
     );
 }
 
-/// Describes a point: position, value, tile, and distance from its tile border.
+/// Describes a point: position, value, and where the method has tiles, its tile and the distance from its border.
 pub fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) -> String {
     let [i, row] = point;
     let (shown, picture) = (side.shown(), side.picture);
@@ -72,9 +73,13 @@ pub fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) ->
         Some(distance) => format!("{distance} points from the nearest tile border"),
         None => "one tile, no tile border".to_owned(),
     };
+    let in_tile = match side.plan.spec.method.name.is_streaming() {
+        true => String::new(),
+        false => format!("   tile {tile}   {edge}"),
+    };
     let device =
         side.device_of([i, row]).map_or_else(String::new, |device| format!("   device {device}"));
-    format!("{place}   {symbol} = {value}{other}   tile {tile}   {edge}{device}")
+    format!("{place}   {symbol} = {value}{other}{in_tile}{device}")
 }
 
 /// The indices of a point of a 2D grid, or of a slice through a 3D one.
