@@ -24,9 +24,9 @@ static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 const FOR_GOOD: u64 = 1;
 
 impl StopToken {
-    /// At once, and for good.
+    /// At once, and for good. Who sees it due sees what was written before.
     pub fn now(&self) {
-        self.at.store(FOR_GOOD, Ordering::Relaxed);
+        self.at.store(FOR_GOOD, Ordering::Release);
     }
 
     /// After so long, unless it is due sooner already.
@@ -51,7 +51,7 @@ impl StopToken {
     /// Whether the work is to end.
     #[inline(always)]
     pub fn is_due(&self) -> bool {
-        match self.at.load(Ordering::Relaxed) {
+        match self.at.load(Ordering::Acquire) {
             0 => false,
             at if self.is_for_good_only => at == FOR_GOOD,
             at => is_past(at),

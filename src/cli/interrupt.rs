@@ -11,10 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Whether the first Ctrl-C came.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// Set with it.
+/// Due from the first Ctrl-C on.
 static STOP: LazyLock<StopToken> = LazyLock::new(StopToken::default);
 
 /// Exit code of interrupted work: 128 plus the number of the signal that came first, as in shells.
@@ -38,7 +35,7 @@ static SAVING: Mutex<Option<Saving>> = Mutex::new(None);
 /// Locked where the process must not end: a row is being written to a table.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// The message when the process ends in the middle of work that does not check the flag.
+/// The message when the process ends in the middle of work that does not check for it.
 static ENDED: Mutex<String> = Mutex::new(String::new());
 
 /// The work may take this long to notice the first Ctrl-C. Then the process ends without it: nothing is
@@ -80,13 +77,13 @@ impl Saving {
     }
 }
 
-/// Access to the interrupt flag; exists once the handler is installed.
+/// Access to the request to end; exists once the handler is installed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Interrupt(());
 
 impl Interrupt {
     /// Installs the handler for Ctrl-C and for requests to terminate (SIGTERM, SIGHUP). The first one
-    /// sets the flag, and ends the process if the work does not see it in time; a second one ends it at
+    /// requests the work to end, and ends the process if the work does not see it in time; a second one ends it at
     /// once. `ended` is the sentence that is printed where the process ends so.
     ///
     /// # Errors
@@ -124,7 +121,7 @@ impl Interrupt {
 
     /// Whether an interrupt was requested; the caller then ends its work.
     pub fn is_requested(self) -> bool {
-        let is_requested = INTERRUPTED.load(Ordering::SeqCst);
+        let is_requested = STOP.is_due();
         if is_requested {
             SEEN.store(true, Ordering::SeqCst);
         }
@@ -136,7 +133,7 @@ impl Interrupt {
         &STOP
     }
 
-    /// The flag as a function, for work that polls one and keeps what it has.
+    /// The request as a function, for work that polls one and keeps what it has.
     pub fn should_stop(self) -> &'static (dyn Fn() -> bool + Sync) {
         &|| Self(()).is_requested()
     }
@@ -189,13 +186,12 @@ fn handle_signals() -> Result<(), ctrlc::Error> {
 
 /// Asks the work to end at the first signal, and ends the process at the second.
 fn on_signal(code: u8) {
-    if INTERRUPTED.load(Ordering::SeqCst) {
+    if STOP.is_due() {
         end();
     }
     CODE.store(code, Ordering::SeqCst);
-    INTERRUPTED.store(true, Ordering::SeqCst);
     STOP.now();
-    // Without this thread the work has to see the flag.
+    // Without this thread the work has to see the request.
     let watch = std::thread::Builder::new().name("tilescope-interrupt".to_owned());
     _ = watch.spawn(end_or_say_so);
 }
@@ -205,7 +201,7 @@ fn code() -> u8 {
     CODE.load(Ordering::SeqCst)
 }
 
-/// Ends the process if the work does not see the flag in time, or reports that it takes longer.
+/// Ends the process if the work does not see the request in time, or reports that it takes longer.
 fn end_or_say_so() {
     std::thread::sleep(PATIENCE);
     let completes = COMPLETES.load(Ordering::SeqCst);
