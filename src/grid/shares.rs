@@ -213,6 +213,24 @@ impl Shares {
         }
     }
 
+    /// Whether a device that receives planes from another sends some back, and reads those that it receives in none but
+    /// tiles whose planes are sent.
+    pub fn is_answered(&self, from: usize, to: usize) -> bool {
+        let inner = self.inner_tiles(to);
+        let read = inner.clone().map(|tile| {
+            let computed = self.axis.computed(tile);
+            computed.start.saturating_sub(1)..computed.end + 1
+        });
+        let is_received = |planes: Range<usize>| {
+            let received = self.shares[to].received.iter();
+            received
+                .flat_map(|it| &it.planes)
+                .any(|it| it.start < planes.end && planes.start < it.end)
+        };
+        self.shares[from].received.iter().any(|it| it.from == to)
+            && !read.into_iter().any(is_received)
+    }
+
     /// The planes that others receive from a device, in runs.
     fn sent_by(&self, device: usize) -> impl Iterator<Item = &Range<usize>> {
         let received = self.shares.iter().flat_map(|share| &share.received);
@@ -287,6 +305,9 @@ mod tests {
         assert_eq!(second.received, expected, "o/2 + 1 planes");
         assert_eq!((four.messages(), four.planes()), (6, 18));
         assert_eq!([0, 1, 3].map(|device| four.border_tiles(device)), [1, 2, 1]);
+        assert!(
+            [[0, 1], [1, 0], [2, 1], [2, 3]].iter().all(|&[from, to]| four.is_answered(from, to))
+        );
     }
 
     /// The last tile is moved back until it is full, and then reads more of its neighbour.
@@ -373,6 +394,17 @@ mod tests {
                     prop_assert_eq!(inner.contains(&tile), !is_sent, "tile {}", tile);
                 }
                 prop_assert_eq!(share.tiles.len() - inner.len(), shares.border_tiles(device));
+                for Received { from, planes } in &share.received {
+                    let is_sent_to = all[*from].received.iter().any(|it| it.from == device);
+                    let reads = |tile: usize| {
+                        let computed = axis.computed(tile);
+                        !common(planes, &(computed.start.saturating_sub(1)..computed.end + 1)).is_empty()
+                    };
+                    let is_read_within = inner.clone().any(reads);
+                    if shares.is_answered(*from, device) {
+                        prop_assert!(is_sent_to && !is_read_within);
+                    }
+                }
             }
             prop_assert_eq!(shares.borders().count(), devices - 1);
         }

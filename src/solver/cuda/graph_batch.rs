@@ -28,9 +28,7 @@ const NAP: f64 = 0.75;
 /// The most cycles of a batch.
 const MOST_CYCLES: usize = 4096;
 
-/// Seconds of cycles in a graph, and the most cycles; always an even number, so that a graph ends in
-/// the array that it began in.
-const GRAPH_SECONDS: f64 = BATCH_SECONDS / 3.0;
+/// The most cycles in a graph; always an even number, so that a graph ends in the array that it began in.
 const MOST_RECORDED: usize = 256;
 
 /// Bytes of the partial sums at most: few compared with the GPU's L2 cache, where the iterates should stay.
@@ -161,6 +159,12 @@ pub(super) trait Cycles {
         step: Step,
         others: Others,
     ) -> Result<(), DriverError>;
+
+    /// How many graphs a batch consists of, where it has cycles enough: several, so that its length can follow the time of a
+    /// cycle.
+    fn graphs_of_a_batch(&self) -> f64 {
+        3.0
+    }
 
     /// Lets the stream wait for what the cycles enqueued elsewhere.
     fn join(&self, _stream: &Arc<CudaStream>) -> Result<(), DriverError> {
@@ -333,7 +337,8 @@ impl GraphBatch {
         let known = self.seconds[usize::from(measure)];
         let fit = known.map_or(2.0, |seconds| BATCH_SECONDS / seconds);
         let most = usize::try_from(most).unwrap_or(MOST_CYCLES).clamp(1, MOST_CYCLES);
-        let count = iterates.until_exchange((fit as usize).clamp(1, most)).min(most);
+        let count = self.in_graphs((fit as usize).clamp(1, most), measure);
+        let count = iterates.until_exchange(count).min(most);
         let seconds = known.unwrap_or(0.0) * count as f64;
         let until = Instant::now() + Duration::from_secs_f64(seconds * NAP);
         self.start.record(stream)?;
@@ -352,6 +357,12 @@ impl GraphBatch {
         }
         self.end.record(stream)?;
         Ok(Pending { iterates, count, measure, until })
+    }
+
+    /// As many cycles, or as a graph has that is recorded already, if that is not much longer.
+    fn in_graphs(&self, count: usize, measure: bool) -> usize {
+        let lengths = self.recorded[usize::from(measure)].iter().map(|recorded| recorded.length);
+        lengths.filter(|length| 2 * length <= 3 * count).fold(count, usize::max)
     }
 
     /// Waits for cycles in the stream.
@@ -481,7 +492,8 @@ impl GraphBatch {
         if period > most {
             return Ok(None);
         }
-        let length = ((GRAPH_SECONDS / seconds) as usize).clamp(period, most) / period * period;
+        let of_graph = BATCH_SECONDS / cycles.graphs_of_a_batch();
+        let length = ((of_graph / seconds) as usize).clamp(period, most) / period * period;
         // The first cycles take longer than those that follow, so a graph that is too short is recorded
         // again.
         self.recorded[kind]
@@ -489,7 +501,10 @@ impl GraphBatch {
         if !self.recorded[kind].iter().any(is_here) {
             stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
             let queued = self.launch(cycles, stream, &mut { iterates }, length, measure);
-            let graph = stream.end_capture(CUgraphInstantiate_flags(0))?;
+            // Without this flag, the tiles at borders between devices would be computed after all others.
+            let by_priority =
+                CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+            let graph = stream.end_capture(by_priority)?;
             queued?;
             let recorded = graph.map(|graph| Recorded { graph, arrays, length });
             self.recorded[kind].extend(recorded);

@@ -21,6 +21,9 @@ pub(super) struct Message {
     pub to: usize,
     /// Where they lie in the arrays of the grid.
     pub stored: Range<usize>,
+    /// Whether the receiver reads what it overwrites only in tiles whose planes it sends back: once these have arrived, it
+    /// has read it.
+    pub is_answered: bool,
     pub transfer: Transfer,
 }
 
@@ -85,12 +88,16 @@ impl<R: DeviceReal> SharedCycles<'_, R> {
     }
 
     /// Enqueues the messages of an exchange of array `array`: each once its sender has computed it, and its receiver reads
-    /// that array no more.
-    fn exchange(&self, array: usize) -> Result<(), DriverError> {
+    /// that array no more. A GPU waits for another as seldom as possible, since that takes microseconds.
+    fn exchange(&self, array: usize, others: Others) -> Result<(), DriverError> {
+        // The pass for the other norms reads what was received, too.
+        let is_read_later = others.parts != 0 || self.last.get() == Some(Ending::Keep);
         for message in self.messages {
             let [sender, receiver] = [message.from, message.to].map(|device| &self.shares[device]);
             sender.streams.copies.wait(&sender.events.border)?;
-            sender.streams.copies.wait(&receiver.events.begun)?;
+            if is_read_later || !message.is_answered {
+                sender.streams.copies.wait(&receiver.events.begun)?;
+            }
             message.enqueue([sender, receiver], array)?;
         }
         Ok(())
@@ -182,7 +189,7 @@ impl<R: DeviceReal> Cycles for SharedCycles<'_, R> {
         }
         let ending = if step.exchanges { Ending::Exchange } else { Ending::Keep };
         match ending {
-            Ending::Exchange => self.exchange(arrays[1])?,
+            Ending::Exchange => self.exchange(arrays[1], others)?,
             Ending::Keep => self.keep(arrays)?,
         }
         for device in 0..self.shares.len() {
@@ -190,6 +197,11 @@ impl<R: DeviceReal> Cycles for SharedCycles<'_, R> {
         }
         self.last.set(Some(ending));
         Ok(())
+    }
+
+    /// To launch a graph of several GPUs takes long.
+    fn graphs_of_a_batch(&self) -> f64 {
+        1.0
     }
 
     fn join(&self, stream: &Arc<CudaStream>) -> Result<(), DriverError> {

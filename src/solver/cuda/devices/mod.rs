@@ -284,7 +284,8 @@ fn messages<R: DeviceReal>(
             let stored = shape.stored_alone(planes.clone());
             let bytes = stored.len() * size_of::<R>();
             let transfer = Transfer::new(&shares[from].gpu, &shares[to].gpu, bytes, exchange)?;
-            messages.push(Message { from, to, stored, transfer });
+            let is_answered = devices.shares().is_answered(from, to);
+            messages.push(Message { from, to, stored, is_answered, transfer });
         }
     }
     Ok(messages)
