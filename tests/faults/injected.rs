@@ -252,13 +252,16 @@ fn records_of_benchmarks_are_whole_or_not_there() {
         "bench kernels --backend cpu --kernel classic --shape 8x8 --repeats 1 -o",
         "record.md",
     );
-    // They measure for seconds, and publish in the same way: the first operation of each kind fails.
-    for bench in [
-        "paper --backend cpu --only table-3 --shrink 64 --quick --repeats 1",
-        "matrices --backend cpu --matrix poisson-12x12 --tile 16 --k 2 --repeats 1",
+    // They measure for seconds, and publish in the same way: the first operation of each kind fails, or only one.
+    for (bench, operations) in [
+        ("paper --backend cpu --only table-3 --shrink 64 --quick --repeats 1", &["rename"][..]),
+        (
+            "matrices --backend cpu --matrix poisson-12x12 --tile 16 --k 2 --repeats 1",
+            &["write", "fsync", "rename", "create"],
+        ),
     ] {
         let arguments = format!("bench {bench} -o record.md");
-        for operation in ["write", "fsync", "rename", "create"] {
+        for operation in operations {
             let folder = tempfile::tempdir().unwrap();
             fs::write(folder.path().join("record.md"), "old").unwrap();
             let fault = format!("{operation},1,{INPUT_OUTPUT}");

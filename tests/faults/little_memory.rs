@@ -94,7 +94,7 @@ fn matrices_fit_or_are_refused() {
     let cycles = "--backend cpu --k 2 --tol none --max-cycles 2";
     never_aborts(
         &format!(
-            "solve --matrix poisson-400x400 --ordering rcm --tile 256 {cycles} --save-field u.npy"
+            "solve --matrix poisson-300x300 --ordering rcm --tile 256 {cycles} --save-field u.npy"
         ),
         &[],
     );
@@ -102,10 +102,10 @@ fn matrices_fit_or_are_refused() {
     never_aborts(&format!("solve --matrix ice-sheet --tile 256 {cycles}"), &[]);
     never_aborts("render --matrix ice-sheet --kind spy -o spy.png", &[]);
     // Blocks of 1,000 rows and more, of which they own 64.
-    never_aborts(&format!("solve --matrix poisson-300x300 --tile 64 --overlap 16 {cycles}"), &[]);
+    never_aborts(&format!("solve --matrix poisson-200x200 --tile 64 --overlap 16 {cycles}"), &[]);
     let mut market =
-        format!("%%MatrixMarket matrix coordinate real general\n{0} {0} {0}\n", 200_000);
-    (1..=200_000).for_each(|row| market += &format!("{row} {row} 2\n"));
+        format!("%%MatrixMarket matrix coordinate real general\n{0} {0} {0}\n", 100_000);
+    (1..=100_000).for_each(|row| market += &format!("{row} {row} 2\n"));
     never_aborts(
         &format!("solve --matrix m.mtx --ordering grown --tile 256 {cycles} --save-matrix n.mtx"),
         &[("m.mtx", market.as_bytes())],
@@ -114,7 +114,7 @@ fn matrices_fit_or_are_refused() {
 
 #[test]
 fn figures_and_films_fit_or_are_refused() {
-    let run = "--backend cpu --shape 600x500 --tile 32 --k 4 --tol none --max-cycles 4";
+    let run = "--backend cpu --shape 420x350 --tile 32 --k 4 --tol none --max-cycles 4";
     never_aborts(&format!("render {run} --field error --size 1600x1200 -o a.png"), &[]);
     never_aborts(&format!("render {run} --bare --animate 0..4:2 -o a.apng"), &[]);
     never_aborts(&format!("render {run} --kind curves -o a.pdf"), &[]);

@@ -373,7 +373,7 @@ mod tests {
         /// Line ends, quotes and byte order marks of other programs are repaired.
         #[test]
         fn a_table_that_another_program_saved_is_mended(
-            rows in prop::collection::vec(row(), 3..4)
+            rows in prop::collection::vec(row(), 3..4), which in 0..4_usize
         ) {
             let plain = |row: SweepRow| SweepRow { reason: None, command: "run".into(), ..row };
             let rows: Vec<_> = rows.into_iter().map(plain).collect();
@@ -382,13 +382,12 @@ mod tests {
             let path = folder.path().join("sweep.csv");
             let quoted = text.replace("24x20", "\"24x20\"");
             let (mark, crlf) = (format!("\u{feff}{text}"), text.replace('\n', "\r\n"));
-            for saved in [crlf.clone(), crlf + "24x20,4", mark, quoted] {
-                std::fs::write(&path, &saved).unwrap();
-                let (mut resumed, known) = SweepTable::resume(&path, |_| Ok(())).unwrap();
-                prop_assert_eq!(&known[..], &rows[..2]);
-                resumed.push(&rows[2]).unwrap();
-                prop_assert_eq!(std::fs::read(&path).unwrap(), table(&rows));
-            }
+            let saved = [crlf.clone(), crlf + "24x20,4", mark, quoted];
+            std::fs::write(&path, &saved[which]).unwrap();
+            let (mut resumed, known) = SweepTable::resume(&path, |_| Ok(())).unwrap();
+            prop_assert_eq!(&known[..], &rows[..2]);
+            resumed.push(&rows[2]).unwrap();
+            prop_assert_eq!(std::fs::read(&path).unwrap(), table(&rows));
         }
 
         /// Arbitrary bytes cause no panic, and a file that is not a table is left unchanged.
