@@ -911,8 +911,7 @@ fn simulated_devices_have_the_results_of_one() {
     refuse(window, "2 with method wavefront; one window passes through the whole grid");
     let over_gpus = "are shared out over devices that a CPU simulates";
     for (settings, what) in [
-        ("--matrix poisson-9x8 --tile 8", "the blocks of a matrix"),
-        ("--shape 64 --tile 8", "lines"),
+        ("--shape 64 --tile 8", "the points of a single line"),
         ("--shape 40x64 --method pyramid --memory 9kB", "the slabs of a pyramid"),
     ] {
         for place in ["--devices 0,1", "--simulate-devices 2 --backend cuda"] {
@@ -946,8 +945,15 @@ fn simulated_devices_have_the_results_of_one() {
     let both = format!("{small} --simulate-devices 2 --devices 0,1");
     refuse(&both, "--simulate-devices is 2; one GPU simulates them; devices must name one");
     let many: Vec<_> = (0..9).map(|gpu| gpu.to_string()).collect();
-    let nine = "it must be at most 8 GPUs, one for each row of tiles that devices share";
-    refuse(&format!("{small} --devices {}", many.join(",")), nine);
+    let many = format!("--devices {}", many.join(","));
+    for (settings, most) in [
+        (small, "8 GPUs, as many as there are rows of tiles"),
+        ("--shape 64 --batch 3", "3 GPUs, as many as there are lines"),
+        ("--matrix poisson-9x8 --tile 18", "4 GPUs, as many as there are blocks"),
+    ] {
+        let most = format!("it must be at most {most} that devices share");
+        refuse(&format!("{settings} {many}"), &most);
+    }
 
     let saved = |options: &str, name: &str| {
         let line = format!("solve {options} --max-cycles 9 --tol none --save-field {name}");

@@ -348,7 +348,8 @@ impl Planner {
         // What it stands for was decided by the method.
         let is_matrix = problem.operator.matrix().is_some();
         // For a matrix, a kernel is one for blocks; Jacobi's iteration has its own.
-        let is_choice = spec.kernel == Kernel::FASTEST || is_matrix && *method == Method::Classic;
+        let is_choice =
+            spec.kernel == Kernel::FASTEST || is_matrix && *method.plain() == Method::Classic;
         let kernel = if is_choice { Kernel::AUTO } else { spec.kernel };
         if spec.backend == Backend::Auto {
             let tried = self.auto.check_all(&devices).map(|opened| {
@@ -720,9 +721,6 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
             _ if !spec.schedule().is_jacobi() => {
                 format!("with waves or warps it may be {}", names(&kernels))
             }
-            _ if spec.device_count().is_some() => {
-                format!("with several devices it may be {}", names(&kernels))
-            }
             Backend::Cpu => {
                 "backend cpu has auto, fastest and spectral; the others go with backend cuda"
                     .to_owned()
@@ -926,13 +924,14 @@ impl RunSpec {
     }
 
     /// What is shared out over simulated devices on a CPU, and not over GPUs; `None` if GPUs share it, too.
-    fn shared_on_cpu_alone(&self) -> Option<&'static str> {
-        if self.problem.kind == ProblemKind::Matrix {
-            Some("the blocks of a matrix")
+    pub fn shared_on_cpu_alone(&self) -> Option<&'static str> {
+        let ProblemSpec { kind, shape, batch, .. } = &self.problem;
+        if *kind == ProblemKind::Matrix {
+            None
         } else if self.method.name.is_streaming() {
             Some("the slabs of a pyramid")
-        } else if self.problem.shape.len() == 1 {
-            Some("lines")
+        } else if shape.len() == 1 && *batch == 1 {
+            Some("the points of a single line")
         } else {
             None
         }
@@ -1038,10 +1037,10 @@ fn shared_out(
         Ok(devices) => Ok(method.on_devices(devices)),
         Err(DevicesError::Overlap(error)) => Err(error.into()),
         Err(DevicesError::Shares(error)) if spec.simulate_devices.is_some() => Err(error.into()),
-        Err(DevicesError::Shares(SharesError { parts, .. })) => {
+        Err(DevicesError::Shares(SharesError { parts, what, .. })) => {
             let given = as_written(&spec.devices, ",");
             let allowed = format!(
-                "it must be at most {}, one for each row of tiles that devices share",
+                "it must be at most {}, as many as there are {what} that devices share",
                 counted(parts as u64, "GPU")
             );
             Err(value("devices", given, allowed))

@@ -284,7 +284,8 @@ pub struct MethodSpec {
     /// Threads on the CPU; 0 for one per core. No result depends on it.
     pub threads: usize,
     /// The GPUs that it runs on with back ends `cuda` and `auto`, by their ordinals; `all` in a file stands for those of
-    /// the machine. Several share the tiles of a 2D or 3D grid; exchanged after every cycle, no result depends on it.
+    /// the machine. Several share the tiles of a 2D or 3D grid, the lines of a batch or the blocks of a matrix; exchanged after
+    /// every cycle, no result depends on it.
     #[serde(skip_serializing_if = "is_first_gpu", deserialize_with = "gpus")]
     pub devices: Vec<u32>,
     /// How values get from one of several GPUs to another. No result depends on it.
@@ -708,7 +709,6 @@ impl MethodSpec {
             Backend::Cpu => Kernel::on_cpu(self.name),
             Backend::Auto | Backend::Cuda => Kernel::of(self.name),
         };
-        kernels.retain(|kernel| self.device_count().is_none() || kernel.takes_shares());
         kernels.retain(|kernel| self.omega == 1.0 || kernel.takes_damping());
         kernels
     }

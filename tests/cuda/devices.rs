@@ -1,4 +1,4 @@
-//! Devices that share a grid: those that GPUs are, or that one GPU simulates, make the bits of those that a CPU simulates.
+//! Devices that share a grid or the lines of a batch: those that GPUs are, or that one GPU simulates, make the bits of those that a CPU simulates.
 
 use crate::cases::{Case, case, with_random_rows};
 use crate::gpu::{device, several};
@@ -64,24 +64,33 @@ pub fn on_gpus(
     cuda::poisoned_solver(problem, method.clone(), precision, gpus, kernel, None)
 }
 
+/// Whether norms agree up to rounding. A run may diverge.
 pub fn is_near(one: f64, other: f64) -> bool {
-    (one - other).abs() <= 1e-11 * other.abs().max(f64::MIN_POSITIVE)
+    let is_same = one == other || one.is_nan() && other.is_nan();
+    is_same || (one - other).abs() <= 1e-11 * other.abs().max(f64::MIN_POSITIVE)
 }
 
 /// Makes cycles and compares all that comes out, unless the kernel refuses the method; returns whether it did.
-fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel, made: Made) -> bool {
-    let mut gpus = match on_gpus(&case.problem, method, precision, kernel, made) {
+pub fn compare(
+    problem: &Arc<Problem>,
+    method: &Method,
+    (precision, kernel, made): (Precision, Kernel, Made),
+    exact: Field<f64>,
+    cycles: usize,
+) -> bool {
+    let mut gpus = match on_gpus(problem, method, precision, kernel, made) {
         Ok(solver) => solver,
         Err(SolverError::Kernel { .. }) => return false,
         Err(error) => panic!("{error}"),
     };
-    let mut cpu = solver::on_cpu(&case.problem, method.clone(), precision, 1).expect("memory");
+    let mut cpu = solver::on_cpu(problem, method.clone(), precision, 1).expect("memory");
+    let exact = Arc::new(exact);
     for solver in [&mut gpus, &mut cpu] {
-        solver.set_exact(Arc::new(case.other())).expect("there is room");
+        solver.set_exact(Arc::clone(&exact)).expect("there is room");
     }
     let every = method.devices().expect("devices").exchange_every() as usize;
-    for cycle in 0..case.cycles + 2 * every {
-        let with_maxima = (cycle + case.k).is_multiple_of(2);
+    for cycle in 0..cycles + 2 * every {
+        let with_maxima = (cycle + cycles).is_multiple_of(2);
         let there = gpus.cycles(1, request(with_maxima)).expect("GPUs at work").norms[0];
         let here = cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms[0];
         assert!(
@@ -98,7 +107,7 @@ fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel, m
         assert!(is_near(one.l2, other.l2), "after cycle {cycle}: {one:?} {other:?}");
         assert_eq!(one.max.map(f64::to_bits), other.max.map(f64::to_bits), "cycle {cycle}");
         let change = |norms: &solver::Norms| norms.max_change.map(f64::to_bits);
-        assert_eq!(change(&found), change(&expected));
+        assert_eq!(change(&found), change(&expected), "cycle {cycle}");
         same(&*gpus, &*cpu, cycle);
     }
     // From an iterate after an exchange, the same cycles follow.
@@ -128,9 +137,12 @@ pub fn same(gpus: &dyn Solver, cpu: &dyn Solver, cycle: usize) {
     assert!(both(|solver| solver.previous().expect("a solver")), "before cycle {cycle}");
 }
 
-/// On a 2D or 3D grid.
-fn of_planes(cases: impl Strategy<Value = Case>) -> impl Strategy<Value = Case> {
-    cases.prop_filter("a 2D or 3D grid", |case| case.problem.shape.dim() > 1)
+/// What GPUs share: a 2D or 3D grid, or the lines of a batch.
+pub fn of_planes(cases: impl Strategy<Value = Case>) -> impl Strategy<Value = Case> {
+    cases.prop_filter("several planes or lines", |case| {
+        let shape = &case.problem.shape;
+        shape.dim() > 1 || shape.batch() > 1
+    })
 }
 
 fn kernels() -> impl Strategy<Value = Kernel> {
@@ -154,7 +166,8 @@ fn compare_cases(count: u32, least: u32, cases: impl Strategy<Value = Case>) {
         let is_classic = kernel == Kernel::CLASSIC;
         let sweeps = if is_classic { Method::Classic } else { case.hierarchical() };
         let method = shared(sweeps, &case.problem.shape, devices, every).damped(omega);
-        let is_taken = compare(&case, &method, precision, kernel, made);
+        let how = (precision, kernel, made);
+        let is_taken = compare(&case.problem, &method, how, case.other(), case.cycles);
         compared.set(compared.get() + u32::from(is_taken));
     });
     assert!(compared.get() >= least, "only {} of {count} were compared", compared.get());
@@ -176,12 +189,14 @@ fn devices_take_volumes() {
     compare_cases(count, count / 3, volume());
 }
 
-/// Sums of squares are added tile by tile, in the order of tiles and not of devices.
+/// Sums of squares are added tile by tile, in the order of tiles and not of devices. On lines kernel `register` adds those
+/// of several tiles first, beginning anew with each device.
 fn norms_of_devices_are_those_of_one_gpu() {
     let cases = prop_oneof![of_planes(case()), of_planes(large()), volume()];
     let settings = (cases, kernels(), precisions(), 2..=4_usize, made());
     check(share(200), settings, |(case, kernel, precision, count, made)| {
-        if kernel == Kernel::CLASSIC {
+        let are_lines = case.problem.shape.dim() == 1;
+        if kernel == Kernel::CLASSIC || are_lines && kernel != Kernel::SHARED {
             return;
         }
         let one = crate::gpu::solver(&case.problem, case.hierarchical(), precision, kernel);
@@ -209,30 +224,41 @@ fn many_cycles_of_devices_are_the_same_cycles() {
         {
             let method = shared(sweeps, &case.problem.shape, count, every);
             let gpus = on_gpus(&case.problem, &method, Precision::F64, kernel, made);
-            let Ok(mut gpus) = gpus else { continue };
-            let mut cpu =
-                solver::on_cpu(&case.problem, method.clone(), Precision::F64, 1).expect("memory");
-            let mut expected = Vec::new();
-            while (expected.len() as u64) < cycles {
-                expected.extend(cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms);
-            }
-            for with_norms in [false, true] {
-                gpus.restart().expect("a GPU");
-                let request = if with_norms { NormRequest::RESIDUAL_L2 } else { NormRequest::NONE };
-                let mut done = 0;
-                while done < cycles {
-                    let batch = gpus.cycles(cycles - done, request).expect("GPUs at work");
-                    for (norms, expected) in batch.norms.iter().zip(&expected[done as usize..]) {
-                        let [there, here] = [norms, expected].map(|it| it.residual_before.l2);
-                        assert!(is_near(there, here) || there.is_nan() && here.is_nan());
-                    }
-                    done += batch.cycles;
-                }
-                assert_eq!(done, cycles);
-                same(&*gpus, &*cpu, cycles as usize);
-            }
+            let Ok(gpus) = gpus else { continue };
+            compare_many(&case.problem, &method, gpus, cycles);
         }
     });
+}
+
+/// Makes cycles in batches, with norms and without, and compares them with those of a CPU.
+pub fn compare_many(
+    problem: &Arc<Problem>,
+    method: &Method,
+    mut gpus: Box<dyn Solver>,
+    cycles: u64,
+) {
+    let mut cpu = solver::on_cpu(problem, method.clone(), Precision::F64, 1).expect("memory");
+    let mut expected = Vec::new();
+    while (expected.len() as u64) < cycles {
+        expected.extend(cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms);
+    }
+    for request in [NormRequest::NONE, NormRequest::RESIDUAL_L2, NormRequest::ALL] {
+        gpus.restart().expect("a GPU");
+        let mut done = 0;
+        while done < cycles {
+            let batch = gpus.cycles(cycles - done, request).expect("GPUs at work");
+            for (norms, expected) in batch.norms.iter().zip(&expected[done as usize..]) {
+                let [there, here] = [norms, expected].map(|it| it.residual_before.l2);
+                assert!(is_near(there, here), "{request:?}: {there} {here}");
+                if request == NormRequest::ALL {
+                    assert_eq!(maxima(norms), maxima(expected), "after {done} cycles");
+                }
+            }
+            done += batch.cycles;
+        }
+        assert_eq!(done, cycles);
+        same(&*gpus, &*cpu, cycles as usize);
+    }
 }
 
 /// Fields come from this machine, so what is to be seen is that they are those of the present iterate.
@@ -300,4 +326,12 @@ fn devices_refuse_what_they_do_not_share() {
     let far = [device().clone(), Device::new(99)];
     let said = refused(&far, Kernel::AUTO);
     assert!(said.contains("devices names GPU 99"), "{said}");
+    let line = Shape::grid_1d(64, 1).expect("a small shape");
+    let operator = Stencil::poisson(&line).into();
+    let problem = Arc::new(Problem { shape: line, operator, ..(*problem).clone() });
+    let gpus = Gpus { devices: one, exchange: ExchangePath::Auto };
+    let method = shared(Method::Classic, &line, 2, 1);
+    let made = cuda::solver(&problem, method, Precision::F64, gpus, Kernel::AUTO, None);
+    let said = made.err().expect("it is refused").to_string();
+    assert_eq!(said, "this solver does not take a single line that several devices share");
 }

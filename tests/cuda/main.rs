@@ -15,6 +15,7 @@ mod matrices;
 #[path = "../matrices/cases.rs"]
 #[allow(dead_code, reason = "threads are for the CPU")]
 mod matrix_cases;
+mod matrix_devices;
 #[path = "../matrices/naive.rs"]
 #[allow(dead_code, reason = "Jacobi's sweeps and residuals are compared with the CPU's")]
 mod naive;
@@ -45,6 +46,7 @@ fn main() {
         observations::TESTS,
         streaming::TESTS,
         devices::TESTS,
+        matrix_devices::TESTS,
         // The last of them takes the GPU away.
         life::TESTS,
     ]

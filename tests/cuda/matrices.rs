@@ -21,11 +21,11 @@ pub const TESTS: &[(&str, fn())] = &[
     ("blocks_that_do_not_fit_are_refused", blocks_that_do_not_fit_are_refused),
 ];
 
-fn kernels() -> impl Strategy<Value = Kernel> {
+pub fn kernels() -> impl Strategy<Value = Kernel> {
     prop::sample::select(Kernel::of_matrix())
 }
 
-fn precisions() -> impl Strategy<Value = Precision> {
+pub fn precisions() -> impl Strategy<Value = Precision> {
     prop::sample::select(Precision::ALL.to_vec())
 }
 
@@ -88,7 +88,7 @@ fn random_matrices() {
 }
 
 /// Matrices of several blocks of many warps: a band, entries far away, and a few rows that are nearly full.
-fn larger() -> impl Strategy<Value = Case> {
+pub fn larger() -> impl Strategy<Value = Case> {
     let blocks = prop_oneof![1..64usize, 65..700usize, 1000..1300usize];
     let far = prop::collection::vec((any::<u32>(), any::<u32>(), -0.5..0.5f64), 0..4000);
     let dense = prop::collection::vec(any::<u32>(), 0..3);
@@ -121,7 +121,7 @@ fn larger() -> impl Strategy<Value = Case> {
 }
 
 /// The problem with its rows in another order.
-fn in_order(problem: &Problem, ordering: Ordering, block: usize) -> Arc<Problem> {
+pub fn in_order(problem: &Problem, ordering: Ordering, block: usize) -> Arc<Problem> {
     let matrix = problem.operator.matrix().expect("a matrix");
     let order = match ordering {
         Ordering::Rcm => Graph::new(matrix).reverse_cuthill_mckee(),

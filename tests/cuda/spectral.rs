@@ -2,7 +2,7 @@
 //! cycles as were counted independently.
 
 use crate::cases::{Case, case};
-use crate::devices::{is_near, made, on_gpus, same, shared};
+use crate::devices::{is_near, made, of_planes, on_gpus, same, shared};
 use crate::iterates::{bits, check, is_slowed, large, plain_cycles, settings};
 use crate::volumes::volume;
 use proptest::prelude::*;
@@ -117,7 +117,7 @@ fn spectral_cycles_with_exact_tiles() {
 /// Devices that share the tiles make the iterates of one GPU to the last bit, and its norms.
 fn devices_in_the_sine_basis_are_one() {
     let precision = prop::sample::select(Precision::ALL.to_vec());
-    let cases = any_tiles().prop_filter("a 2D or 3D grid", |case| case.problem.shape.dim() > 1);
+    let cases = of_planes(any_tiles());
     let compared = Cell::new(0);
     let settings_of_devices = (cases, precision, 2..=4_usize, made());
     let count = (settings() / 4).max(LEAST);

@@ -60,6 +60,9 @@ fn tilescope(failure: &str, arguments: &str) -> Output {
 const SOLVE: &str =
     "solve --shape 320x256 --tile 16 --k 4 --tol none --max-cycles 500 --backend cuda";
 
+/// What makes any run on a GPU as long.
+const LONG: &str = "--tol none --max-cycles 500 --backend cuda";
+
 #[test]
 fn each_failure_is_reported_in_one_sentence() {
     for (failure, sentence) in [
@@ -305,9 +308,7 @@ fn a_gpu_that_is_not_there_is_refused_in_a_sentence() {
 /// On two GPUs that do not reach each other, and on one that simulates several.
 #[test]
 fn several_gpus_are_refused_and_fail_in_a_sentence() {
-    let arguments = |options: &str| format!("{SOLVE} --precision f32 {options}");
-    let tilescope = |failure: &str, options: &str| {
-        let line = arguments(options);
+    let tilescope = |failure: &str, line: &str| {
         let mut command = Command::new(cargo_bin("tilescope"));
         command.args(line.split_whitespace()).env("LD_LIBRARY_PATH", driver());
         command.env(FAILURE, failure).env("TILESCOPE_TEST_GPUS", "2").output().expect("it starts")
@@ -319,13 +320,27 @@ fn several_gpus_are_refused_and_fail_in_a_sentence() {
         "--devices 1 --simulate-devices 4 --exchange peer",
         "--simulate-devices 3 --exchange-every 2 --exchange host",
     ] {
-        let output = tilescope("slow-f64", &format!("{options} --json"));
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{options}: {said}");
-        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        let is_real = !options.contains("simulate");
-        let name = if is_real { "2 × Test GPU" } else { "Test GPU" };
-        assert_eq!(summary["device"], name, "{options}");
+        for problem in [
+            "--shape 320x256 --tile 16 --k 4",
+            "--shape 300 --batch 7 --tile 16 --k 4",
+            "--shape 300 --batch 7 --method classic",
+            // What others read lies side by side, and apart.
+            "--matrix poisson-40x30 --tile 100 --k 4",
+            "--matrix trefethen-500 --tile 32 --k 4 --overlap 2",
+            "--matrix trefethen-500 --method classic",
+        ] {
+            if problem.contains("batch") && options.contains("every") {
+                continue;
+            }
+            let line = format!("solve {problem} --precision f32 {LONG} {options}");
+            let output = tilescope("slow-f64", &format!("{line} --json"));
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(0), "{line}: {said}");
+            let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            let is_real = !options.contains("simulate");
+            let name = if is_real { "2 × Test GPU" } else { "Test GPU" };
+            assert_eq!(summary["device"], name, "{line}");
+        }
     }
     for (failure, options, sentence) in [
         ("slow-f64", "--devices 0,1 --exchange peer", "cannot reach the memory of GPU"),
@@ -337,7 +352,7 @@ fn several_gpus_are_refused_and_fail_in_a_sentence() {
         ),
         ("lost", "--devices 0,1", "Test GPU failed: uncorrectable ECC error encountered"),
     ] {
-        let output = tilescope(failure, options);
+        let output = tilescope(failure, &format!("{SOLVE} --precision f32 {options}"));
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{options}: {said}");
         assert!(said.starts_with("tilescope: ") && said.contains(sentence), "{options}: {said}");

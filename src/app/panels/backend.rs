@@ -63,15 +63,16 @@ impl Backends {
                     }
                 }
                 simulated(ui, session, method);
-                let problem = &session.spec.problem;
-                let can_share = problem.shape.len() > 1 && problem.kind != ProblemKind::Matrix;
+                let can_share = session.spec.shared_on_cpu_alone().is_none();
                 for (text, ordinals) in self.cuda(can_share) {
                     let is_chosen = is_one
                         && method.backend == Backend::Cuda
                         && ordinals.as_ref() == Some(&method.devices);
                     let button = Button::selectable(is_chosen, text);
                     let about = match &ordinals {
-                        Some(ordinals) if ordinals.len() > 1 => "GPUs that share the grid.",
+                        Some(ordinals) if ordinals.len() > 1 => {
+                            "GPUs that share the grid or the matrix."
+                        }
                         Some(_) => "An NVIDIA GPU.",
                         None => "Needs an NVIDIA GPU and its driver.",
                     };

@@ -253,9 +253,7 @@ impl Kernels {
             Backend::Cuda => Kernel::compared(MethodName::Hierarchical),
         };
         tiled.push(Kernel::SPECTRAL);
-        let mut defaults = [classic.clone(), tiled].concat();
-        let gpus = self.gpus();
-        defaults.retain(|kernel| gpus.len() == 1 || kernel.takes_shares());
+        let defaults = [classic.clone(), tiled].concat();
         let mut kernels = self.lists.kernel(&defaults);
         if backend == Backend::Cpu && beside_others {
             // Kernels named on the command line are kernels of the GPU.

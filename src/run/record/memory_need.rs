@@ -174,7 +174,7 @@ fn working_name(method: &Method, is_matrix: bool) -> &'static str {
     if method.streaming().is_some() {
         "the slab or window"
     } else if method.devices().is_some() {
-        "the simulated devices"
+        "the devices"
     } else if is_matrix {
         "its blocks"
     } else {
@@ -316,7 +316,7 @@ mod tests {
         let (alone, two) = (need(None), need(Some(2)));
         assert!(two.bytes() > alone.bytes() + 3 * 998 * 498 * 8);
         let said = two.check_against(0, Precision::F64).unwrap_err().to_string();
-        assert!(said.contains(", the simulated devices "), "{said}");
+        assert!(said.contains(", the devices "), "{said}");
     }
 
     #[test]

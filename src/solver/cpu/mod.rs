@@ -3,6 +3,7 @@
 mod block_devices;
 mod blocks;
 mod classic;
+mod device_rows;
 mod devices;
 mod edges;
 mod exchange_turns;
@@ -43,6 +44,8 @@ use crate::solver::ArrayFiles;
 use crate::solver::{Layout, PassProgress};
 use block_devices::BlocksOnDevices;
 use blocks::Blocks;
+#[cfg(feature = "cuda")]
+pub(super) use device_rows::{DeviceRows, KeptRows, RowMessage, SharedRows};
 use devices::OnDevices;
 use exchange_turns::ExchangeTurns;
 use hierarchical::Hierarchical;

@@ -5,7 +5,7 @@
 
 #[cfg(feature = "cuda")]
 use super::build::Build;
-use super::setting::{NO_KERNEL, Refused, SCHEDULES, SEVERAL_DEVICES, Setting};
+use super::setting::{NO_KERNEL, Refused, SCHEDULES, Setting};
 #[cfg(feature = "cuda")]
 use super::{blocks, classic, register, shared, spectral};
 use crate::grid::Precision;
@@ -22,7 +22,6 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: false,
         takes_rows: false,
         takes_damping: false,
-        takes_shares: true,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| spectral::layout(setting).map(drop),
@@ -38,7 +37,6 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: false,
         takes_rows: false,
         takes_damping: false,
-        takes_shares: true,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| register::layout(setting).map(drop),
@@ -54,7 +52,6 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: false,
         takes_rows: true,
         takes_damping: true,
-        takes_shares: true,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| shared::layout(setting).map(drop),
@@ -70,7 +67,6 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: false,
         takes_rows: true,
         takes_damping: true,
-        takes_shares: true,
         methods: &[MethodName::Classic, MethodName::Pyramid, MethodName::Wavefront],
         #[cfg(feature = "cuda")]
         accepts: |_| Ok(()),
@@ -86,7 +82,6 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: true,
         takes_rows: false,
         takes_damping: false,
-        takes_shares: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::RESIDENT, setting),
@@ -102,7 +97,6 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: true,
         takes_rows: false,
         takes_damping: false,
-        takes_shares: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::HOISTED, setting),
@@ -118,7 +112,6 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: true,
         takes_rows: false,
         takes_damping: false,
-        takes_shares: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::REORGANISED, setting),
@@ -134,7 +127,6 @@ pub(super) static KERNELS: [KernelType; 8] = [
         is_for_blocks: true,
         takes_rows: false,
         takes_damping: false,
-        takes_shares: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::ROWS, setting),
@@ -159,8 +151,6 @@ pub(super) struct KernelType {
     pub takes_rows: bool,
     /// Whether it damps sweeps.
     pub takes_damping: bool,
-    /// Whether it computes some tiles of a grid that several devices share.
-    pub takes_shares: bool,
     /// The methods that it runs.
     pub methods: &'static [MethodName],
     /// Whether it accepts a setting; if not, what it does not accept, such as `tile 96x96`.
@@ -231,9 +221,6 @@ impl KernelType {
         }
         if !method.schedule().is_jacobi() {
             return Err(SCHEDULES.to_owned());
-        }
-        if method.devices().is_some() && !self.takes_shares {
-            return Err(SEVERAL_DEVICES.to_owned());
         }
         match (method.plain(), self.name == Kernel::SPECTRAL.name()) {
             (Method::Spectral(_), false) => Err("subiterations in the sine basis".to_owned()),

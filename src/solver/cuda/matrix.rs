@@ -24,11 +24,16 @@ use std::cell::Cell;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Bytes that a matrix takes on a GPU at least: its entries off the diagonal, without padding, and of each
-/// row g, the diagonal and two iterates.
+/// Bytes that a matrix takes on a GPU at least.
 pub(super) fn least_bytes(matrix: &Csr, precision: Precision) -> u64 {
-    let (rows, value) = (matrix.rows() as u64, precision.bytes() as u64);
-    let entries = matrix.entries() as u64 - rows;
+    let rows = matrix.rows() as u64;
+    least_bytes_of(rows, matrix.entries() as u64 - rows, precision)
+}
+
+/// Bytes of some rows with so many entries off the diagonal: these without padding, and of each row g, the diagonal and
+/// two iterates.
+pub(super) fn least_bytes_of(rows: u64, entries: u64, precision: Precision) -> u64 {
+    let value = precision.bytes() as u64;
     // The columns of a list have two bytes at least.
     entries * (2 + value) + rows * (3 * value + size_of::<f64>() as u64)
 }

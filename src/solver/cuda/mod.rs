@@ -217,13 +217,8 @@ fn set_up<R: real::DeviceReal>(
     (kernel, block_size): (Kernel, Option<u32>),
     is_poisoned: bool,
 ) -> Result<Box<dyn Solver>, SolverError> {
-    if method.devices().is_some() && problem.operator.matrix().is_none() {
-        let (on, chosen) = (gpus, (kernel, block_size));
-        let mut solver = devices::DevicesSolver::<R>::new(problem, method, on, chosen)?;
-        if is_poisoned {
-            solver.poison()?;
-        }
-        return Ok(Box::new(solver));
+    if method.devices().is_some() {
+        return devices::solver::<R>(problem, method, gpus, (kernel, block_size), is_poisoned);
     }
     let device = device::single(gpus.devices)?;
     if let Some(matrix) = problem.operator.matrix() {
@@ -318,8 +313,8 @@ pub fn check_memory(
     devices: &[Device],
 ) -> Result<(), SolverError> {
     #[cfg(feature = "cuda")]
-    if method.devices().is_some() && problem.operator.matrix().is_none() {
-        return devices::check(problem, method, precision.bytes(), devices);
+    if method.devices().is_some() {
+        return devices::check(problem, method, precision, devices);
     }
     devices.iter().try_for_each(|device| device.check_memory(problem, method, precision))
 }

@@ -103,12 +103,6 @@ impl Kernel {
         self.row().is_none_or(|row| row.takes_damping)
     }
 
-    /// Whether it computes some tiles of a grid that several devices share; a choice does where one of those that it stands
-    /// for does.
-    pub fn takes_shares(self) -> bool {
-        self.row().is_none_or(|row| row.takes_shares)
-    }
-
     /// Its row of the table.
     fn row(self) -> Option<&'static KernelType> {
         KERNELS.iter().find(|row| row.name == self.name())

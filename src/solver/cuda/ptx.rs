@@ -48,6 +48,7 @@ files! {
     Statistics = "statistics",
     Gather = "gather",
     Blocks = "blocks",
+    Pack = "pack",
     Sums = "sums",
 }
 
@@ -221,6 +222,7 @@ mod tests {
             (File::Gather, &per_point, &["gather"]),
             (File::Blocks, &[Form::Matrix], &["rows", "reorganised", "hoisted", "resident"]),
             (File::Blocks, &[Form::Matrix], &["one_sweep"]),
+            (File::Pack, &[Form::Matrix], &["pack"]),
             (File::Sums, &all, &["add_parts", "add_squares", "values_of_ranks"]),
         ] {
             for precision in Precision::ALL {

@@ -43,6 +43,3 @@ pub(super) const NO_KERNEL: &str = "a smaller tile or backend cpu";
 
 /// What no kernel accepts of a [`Schedule`](crate::solver::Schedule): blocks of threads run in any order.
 pub(super) const SCHEDULES: &str = "an order of tiles or points (waves, warps)";
-
-/// What a kernel refuses that computes all tiles of a grid.
-pub(super) const SEVERAL_DEVICES: &str = "several devices";

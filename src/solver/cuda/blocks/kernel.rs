@@ -1,19 +1,23 @@
 //! A kernel of `blocks.cu` with its lists on a GPU.
 
 use super::lists::{Entries, Lengths, Lists, RowBlock};
-use super::{Cut, GROUP};
+use super::{ChosenKernel, GROUP, cut};
 use crate::clock::Instant;
 use crate::grid::{Real, memory};
 use crate::problem::Csr;
+use crate::problem::matrix::BlockRows;
 use crate::solver::cpu::MatrixSystem;
-use crate::solver::cuda::arguments::Pointer;
+use crate::solver::cuda::arguments::{Norms, Pointer};
 use crate::solver::cuda::cycle_kernel::{Launch, Step, operations_per_second};
 use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::graph_batch::Others;
 use crate::solver::cuda::ptx::{File, Form};
 use crate::solver::{Footprint, Kernel, Method, SetUpTimes, SolverError};
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, PushKernelArg};
+use cudarc::driver::{
+    CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
+};
 use std::mem::offset_of;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// `List` of `blocks.cu`.
@@ -87,9 +91,9 @@ pub(in crate::solver::cuda) struct BlocksKernel<R> {
     kernel: Kernel,
     parts: usize,
     set_up: SetUpTimes,
-    /// Those of a cycle, without what differs from cycle to cycle.
+    /// Those of a cycle of all blocks, without what differs from cycle to cycle.
     arguments: BlocksArguments,
-    _blocks: CudaSlice<RowBlock>,
+    blocks: CudaSlice<RowBlock>,
     _rows: Option<CudaSlice<u32>>,
     _outside: DeviceEntries<u32, R>,
     _inside: DeviceEntries<u16, R>,
@@ -120,9 +124,28 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
         chosen: Kernel,
     ) -> Result<Self, SolverError> {
         let begin = Instant::now();
-        let cut = Cut::new(matrix, method, chosen, R::PRECISION, gpu.most_shared)?;
-        let split = cut.kernel.split;
-        let lengths = Lengths::new(system, &cut.blocks, split);
+        let (chosen, blocks) = cut(matrix, method, chosen, R::PRECISION, gpu.most_shared)?;
+        let seconds = begin.elapsed().as_secs_f64();
+        let mut kernel = Self::of_blocks(gpu, stream, system, numbers, &chosen, &blocks)?;
+        kernel.set_up.reorganise += seconds;
+        Ok(kernel)
+    }
+
+    /// Copies the lists of some blocks of a system to the GPU, for a kernel that accepts them.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the lists do not fit into the memory of this machine or of the GPU, or the GPU fails.
+    pub fn of_blocks(
+        gpu: &Gpu,
+        stream: &Arc<CudaStream>,
+        system: &MatrixSystem<R>,
+        numbers: Numbers,
+        chosen: &ChosenKernel,
+        blocks: &[BlockRows],
+    ) -> Result<Self, SolverError> {
+        let begin = Instant::now();
+        let split = chosen.kernel.split;
+        let lengths = Lengths::new(system, blocks, split);
         let needed = lengths.bytes(size_of::<R>());
         gpu.check_room(needed)?;
         let available = memory::available();
@@ -130,12 +153,13 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
             return Err(SolverError::BlocksMemory { needed, available });
         }
         let longest = lengths.longest_inside();
-        let lists = Lists::new(system, &cut.blocks, split, &lengths);
-        let is_uniform = lists.is_uniform(cut.most_rows);
+        let lists = Lists::new(system, blocks, split, &lengths);
+        let is_uniform = lists.is_uniform(chosen.most_rows);
+        let owned = blocks.last().map_or(0, |(owned, _)| owned.end);
         let reorganise = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         let call = || -> Result<_, DriverError> {
-            let blocks = stream.clone_htod(&lists.blocks)?;
+            let there = stream.clone_htod(&lists.blocks)?;
             let rows = match lists.rows.is_empty() {
                 true => None,
                 false => Some(stream.clone_htod(&lists.rows)?),
@@ -143,16 +167,16 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
             let outside = DeviceEntries::new(stream, &lists.outside)?;
             let inside = DeviceEntries::new(stream, &lists.inside)?;
             stream.synchronize()?;
-            Ok((blocks, rows, outside, inside))
+            Ok((there, rows, outside, inside))
         };
-        let (blocks, rows, outside, inside) = gpu.check(call())?;
+        let (there, rows, outside, inside) = gpu.check(call())?;
         let set_up = SetUpTimes { reorganise, upload: begin.elapsed().as_secs_f64() };
-        let function =
-            gpu.function(File::Blocks, R::PRECISION, Form::Matrix, cut.kernel.function(longest))?;
+        let name = chosen.kernel.function(longest);
+        let function = gpu.function(File::Blocks, R::PRECISION, Form::Matrix, name)?;
         let operations = system.columns.len() as f64 / system.rows() as f64;
         let most = gpu.check(operations_per_second(gpu, R::PRECISION))? / operations.max(1.0);
-        let size = cut.size;
-        let count = cut.blocks.len();
+        let size = chosen.size;
+        let count = blocks.len();
         let launch =
             Launch::of(gpu, function, [count as u32, 1], [size.threads, 1], size.bytes, most)?;
         let arguments = BlocksArguments {
@@ -163,21 +187,22 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
             others: 0,
             diagonal: numbers.diagonal,
             exact: 0,
-            blocks: if is_uniform { 0 } else { blocks.device_ptr(stream).0 },
+            blocks: if is_uniform { 0 } else { there.device_ptr(stream).0 },
             rows: rows.as_ref().map_or(0, |rows| rows.device_ptr(stream).0),
             outside: outside.argument(stream),
             inside: inside.argument(stream),
-            sweeps: cut.sweeps as i32,
-            capacity: cut.most_rows as i32,
-            count: system.rows() as u32,
+            sweeps: chosen.sweeps as i32,
+            capacity: chosen.most_rows as i32,
+            // Read where all blocks are alike, and the first begins with the first row.
+            count: owned as u32,
         };
         Ok(Self {
             launch,
-            kernel: Kernel::named(cut.name),
+            kernel: chosen.kernel(),
             parts: count,
             set_up,
             arguments,
-            _blocks: blocks,
+            blocks: there,
             _rows: rows,
             _outside: outside,
             _inside: inside,
@@ -211,13 +236,42 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
         step: Step,
         others: Others,
     ) -> Result<(), DriverError> {
-        let Step { from, to, squares, .. } = step;
-        let Others { parts, exact } = others;
+        self.enqueue(stream, self.parts, self.arguments, step, others)
+    }
+
+    /// Enqueues one cycle of some of the blocks, at least one. The parts of their norms lie where they do with all blocks.
+    pub fn launch_some(
+        &self,
+        stream: &Arc<CudaStream>,
+        blocks: &Range<usize>,
+        step: Step,
+        others: Others,
+    ) -> Result<(), DriverError> {
+        let moved = |at: Pointer, bytes: usize| match at {
+            0 => 0,
+            at => at + (blocks.start * bytes) as u64,
+        };
+        let first = self.blocks.device_ptr(stream).0;
         let arguments =
-            BlocksArguments { from, to, squares, others: parts, exact, ..self.arguments };
+            BlocksArguments { blocks: moved(first, size_of::<RowBlock>()), ..self.arguments };
+        let step = Step { squares: moved(step.squares, size_of::<f64>()), ..step };
+        let others = Others { parts: moved(others.parts, size_of::<Norms>()), ..others };
+        self.enqueue(stream, blocks.len(), arguments, step, others)
+    }
+
+    fn enqueue(
+        &self,
+        stream: &Arc<CudaStream>,
+        blocks: usize,
+        arguments: BlocksArguments,
+        Step { from, to, squares, .. }: Step,
+        Others { parts, exact }: Others,
+    ) -> Result<(), DriverError> {
+        let arguments = BlocksArguments { from, to, squares, others: parts, exact, ..arguments };
+        let config = LaunchConfig { grid_dim: (blocks as u32, 1, 1), ..self.launch.config };
         let mut launch = stream.launch_builder(&self.launch.function);
         // SAFETY: all kernels of `blocks.cu` take these arguments, whose arrays are those of the matrix.
-        unsafe { launch.arg(&arguments).launch(self.launch.config) }.map(|_| ())
+        unsafe { launch.arg(&arguments).launch(config) }.map(|_| ())
     }
 }
 

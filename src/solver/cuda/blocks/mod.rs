@@ -8,7 +8,7 @@ pub(super) use kernel::{BlocksKernel, Numbers};
 
 use super::cycle_kernel::WARP;
 use super::kernels::KERNELS;
-use super::setting::{NO_KERNEL, Refused, SCHEDULES, SEVERAL_DEVICES, Setting};
+use super::setting::{NO_KERNEL, Refused, SCHEDULES, Setting};
 use crate::grid::{AxisTiling, Precision};
 use crate::problem::Csr;
 use crate::problem::matrix::{BlockRows, computed_rows};
@@ -99,9 +99,8 @@ const NORMS_BYTES: usize = 32 * (32 + 8);
 /// Whether a kernel accepts the blocks of a setting; if not, what it does not accept. With an overlap, blocks
 /// compute more rows than they own, which is known only once the matrix is cut.
 pub(super) fn accept(kernel: &BlocksType, setting: &Setting<'_>) -> Result<(), String> {
-    let Setting { method: Method::Hierarchical { tiling, .. }, precision, shared_bytes, .. } =
-        setting
-    else {
+    let Setting { method, precision, shared_bytes, .. } = setting;
+    let Method::Hierarchical { tiling, .. } = method.plain() else {
         return Err(SINE_BASIS.to_owned());
     };
     let rows = tiling.x().tile();
@@ -136,65 +135,71 @@ fn choose(
     Err(Refused { setting: refused(rows), instead })
 }
 
-/// A matrix that is cut into blocks, and the kernel for them.
-struct Cut {
+/// The kernel for a matrix that is cut into blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ChosenKernel {
     kernel: &'static BlocksType,
     /// The name of the kernel's row.
     name: &'static str,
     sweeps: usize,
-    blocks: Vec<BlockRows>,
     size: BlockSize,
     /// Rows of the largest block.
     most_rows: usize,
 }
 
-impl Cut {
-    /// Cuts a matrix for a method, with the kernel that was chosen or the fastest that accepts the blocks.
-    ///
-    /// # Errors
-    /// [`SolverError`] if no kernel, or not that one, accepts them, or if the overlap adds too many rows.
-    fn new(
-        matrix: &Csr,
-        method: &Method,
-        chosen: Kernel,
-        precision: Precision,
-        shared_bytes: usize,
-    ) -> Result<Self, SolverError> {
-        let refuse = |setting| Refused { setting, instead: NO_KERNEL.to_owned() }.error(chosen);
-        let (k, tiling) = match method {
-            Method::Hierarchical { k, tiling } => (*k, tiling.x().clone()),
-            Method::Classic => {
-                let tiling = AxisTiling::blocks(matrix.rows(), ROWS_OF_A_SWEEP, 0);
-                (1, tiling.map_err(|error| refuse(error.to_string()))?)
-            }
-            Method::Spectral(_) => return Err(refuse(SINE_BASIS.to_owned())),
-            Method::Damped { omega, .. } => return Err(refuse(format!("damping (ω = {omega})"))),
-            Method::Scheduled { .. } => return Err(refuse(SCHEDULES.to_owned())),
-            Method::OnDevices { .. } => return Err(refuse(SEVERAL_DEVICES.to_owned())),
-            Method::Streaming(streaming) => {
-                return Err(refuse(format!("method {}", streaming.method().name())));
-            }
-        };
-        let is_classic = matches!(method, Method::Classic);
-        let choose = |rows| match is_classic {
-            true => {
-                let size = BlockSize { threads: ROWS_OF_A_SWEEP as u32, bytes: 0 };
-                Ok((Kernel::CLASSIC.name(), &CLASSIC, size))
-            }
-            false => choose(chosen, rows, precision, shared_bytes)
-                .map_err(|refused| refused.error(chosen)),
-        };
-        // Before all rows are listed.
-        choose(tiling.tile())?;
-        let blocks = computed_rows(matrix, &tiling)?;
-        let most_rows = blocks.iter().map(|(_, computed)| computed.len()).max().unwrap_or(0);
-        let (name, mut kernel, mut size) = choose(most_rows)?;
-        if k == 1 && kernel.split == Split::Apart && tiling.overlap() == 0 {
-            kernel = &ONE_SWEEP;
-            size.bytes = 0;
-        }
-        Ok(Self { kernel, name, sweeps: k, blocks, size, most_rows })
+impl ChosenKernel {
+    /// The row of the table of kernels.
+    pub fn kernel(&self) -> Kernel {
+        Kernel::named(self.name)
     }
+}
+
+/// Cuts a matrix into the blocks of a method, for the kernel that was chosen or the fastest that accepts them.
+///
+/// # Errors
+/// [`SolverError`] if no kernel, or not that one, accepts them, or if the overlap adds too many rows.
+pub(super) fn cut(
+    matrix: &Csr,
+    method: &Method,
+    chosen: Kernel,
+    precision: Precision,
+    shared_bytes: usize,
+) -> Result<(ChosenKernel, Vec<BlockRows>), SolverError> {
+    let refuse = |setting| Refused { setting, instead: NO_KERNEL.to_owned() }.error(chosen);
+    let (k, tiling) = match method {
+        Method::Hierarchical { k, tiling } => (*k, tiling.x().clone()),
+        Method::Classic => {
+            let tiling = AxisTiling::blocks(matrix.rows(), ROWS_OF_A_SWEEP, 0);
+            (1, tiling.map_err(|error| refuse(error.to_string()))?)
+        }
+        Method::Spectral(_) => return Err(refuse(SINE_BASIS.to_owned())),
+        Method::Damped { omega, .. } => return Err(refuse(format!("damping (ω = {omega})"))),
+        Method::Scheduled { .. } => return Err(refuse(SCHEDULES.to_owned())),
+        Method::OnDevices { .. } => return Err(refuse("several devices".to_owned())),
+        Method::Streaming(streaming) => {
+            return Err(refuse(format!("method {}", streaming.method().name())));
+        }
+    };
+    let is_classic = matches!(method, Method::Classic);
+    let choose = |rows| match is_classic {
+        true => {
+            let size = BlockSize { threads: ROWS_OF_A_SWEEP as u32, bytes: 0 };
+            Ok((Kernel::CLASSIC.name(), &CLASSIC, size))
+        }
+        false => {
+            choose(chosen, rows, precision, shared_bytes).map_err(|refused| refused.error(chosen))
+        }
+    };
+    // Before all rows are listed.
+    choose(tiling.tile())?;
+    let blocks = computed_rows(matrix, &tiling)?;
+    let most_rows = blocks.iter().map(|(_, computed)| computed.len()).max().unwrap_or(0);
+    let (name, mut kernel, mut size) = choose(most_rows)?;
+    if k == 1 && kernel.split == Split::Apart && tiling.overlap() == 0 {
+        kernel = &ONE_SWEEP;
+        size.bytes = 0;
+    }
+    Ok((ChosenKernel { kernel, name, sweeps: k, size, most_rows }, blocks))
 }
 
 #[cfg(test)]

@@ -1,41 +1,23 @@
-//! A cycle of devices that share a grid: the tiles at their borders first, and the exchange while the others are computed.
+//! A cycle of devices that share a grid or a matrix: the tiles at their borders first, and the exchange while the others
+//! are computed.
 //!
 //! Everything is enqueued without waiting for it, so that a batch of cycles can be recorded as one graph over all devices.
 //! A device waits for those that it exchanges with, not for all.
 
+use super::messages::{Message, Report};
+use super::part::Part;
 use super::share::DeviceShare;
-use super::transfer::{Transfer, copy};
 use crate::solver::cuda::arguments::{Norms, Pointer};
 use crate::solver::cuda::cycle_kernel::Step;
 use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::graph_batch::{Cycles, Others};
-use crate::solver::cuda::real::DeviceReal;
-use cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DriverError};
+use cudarc::driver::{CudaEvent, CudaStream, DriverError};
 use std::cell::Cell;
-use std::ops::Range;
 use std::sync::Arc;
 
-/// Planes that a device sends to another in every exchange.
-pub(super) struct Message {
-    pub from: usize,
-    pub to: usize,
-    /// Where they lie in the arrays of the grid.
-    pub stored: Range<usize>,
-    /// Whether the receiver reads what it overwrites only in tiles whose planes it sends back: once these have arrived, it
-    /// has read it.
-    pub is_answered: bool,
-    pub transfer: Transfer,
-}
-
-/// How the norms of a device get to the first one, where all are added.
-pub(super) struct Report {
-    pub squares: Transfer,
-    pub others: Transfer,
-}
-
-/// The cycles of devices that share a grid.
-pub(super) struct SharedCycles<'a, R: DeviceReal> {
-    pub shares: &'a [DeviceShare<R>],
+/// The cycles of devices that share a grid or a matrix.
+pub(super) struct SharedCycles<'a, P: Part> {
+    pub shares: &'a [DeviceShare<P>],
     pub messages: &'a [Message],
     /// Of all devices but the first.
     pub reports: &'a [Report],
@@ -54,7 +36,7 @@ pub(super) enum Ending {
     Keep,
 }
 
-impl<R: DeviceReal> SharedCycles<'_, R> {
+impl<P: Part> SharedCycles<'_, P> {
     /// Lets all streams wait for that of the first device.
     fn fork(&self, stream: &Arc<CudaStream>) -> Result<(), DriverError> {
         self.forked.record(stream)?;
@@ -63,8 +45,8 @@ impl<R: DeviceReal> SharedCycles<'_, R> {
     }
 
     /// Enqueues the tiles of a device, once it has received what they read and sent what they overwrite.
-    fn compute(&self, device: usize, step: Step) -> Result<(), DriverError> {
-        let DeviceShare { streams, events, borders, inner, .. } = &self.shares[device];
+    fn compute(&self, device: usize, step: Step, others: Others) -> Result<(), DriverError> {
+        let DeviceShare { streams, events, part, .. } = &self.shares[device];
         match self.last.get() {
             None => {}
             Some(Ending::Exchange) => {
@@ -76,83 +58,78 @@ impl<R: DeviceReal> SharedCycles<'_, R> {
             Some(Ending::Keep) => streams.border.wait(&events.kept)?,
         }
         events.begun.record(&streams.border)?;
-        for piece in borders {
-            piece.launch(&streams.border, step)?;
-        }
+        part.launch_borders(&streams.border, step, others)?;
         events.border.record(&streams.border)?;
-        if let Some(piece) = inner {
-            streams.inner.wait(&events.begun)?;
-            piece.launch(&streams.inner, step)?;
-        }
+        streams.inner.wait(&events.begun)?;
+        part.launch_inner(&streams.inner, step, others)?;
         events.inner.record(&streams.inner)
     }
 
     /// Enqueues the messages of an exchange of array `array`: each once its sender has computed it, and its receiver reads
     /// that array no more. A GPU waits for another as seldom as possible, since that takes microseconds.
     fn exchange(&self, array: usize, others: Others) -> Result<(), DriverError> {
+        for DeviceShare { streams, events, arrays, part, .. } in self.shares {
+            streams.copies.wait(&events.border)?;
+            part.pack(&streams.copies, arrays[array].interior)?;
+        }
         // The pass for the other norms reads what was received, too.
         let is_read_later = others.parts != 0 || self.last.get() == Some(Ending::Keep);
         for message in self.messages {
             let [sender, receiver] = [message.from, message.to].map(|device| &self.shares[device]);
-            sender.streams.copies.wait(&sender.events.border)?;
             if is_read_later || !message.is_answered {
                 sender.streams.copies.wait(&receiver.events.begun)?;
             }
-            message.enqueue([sender, receiver], array)?;
+            message.enqueue([&sender.streams.copies, &receiver.streams.copies], array)?;
         }
         Ok(())
     }
 
     /// Enqueues copies of what devices received before from one array to the other.
-    fn keep(&self, [from, to]: [usize; 2]) -> Result<(), DriverError> {
+    fn keep(&self, arrays: [usize; 2]) -> Result<(), DriverError> {
         for (device, DeviceShare { streams, events, .. }) in self.shares.iter().enumerate() {
             streams.copies.wait(&events.begun)?;
             for message in self.messages.iter().filter(|message| message.to == device) {
-                message.keep(&self.shares[device], [from, to])?;
+                message.keep(&streams.copies, arrays)?;
             }
             events.kept.record(&streams.copies)?;
         }
         Ok(())
     }
 
-    /// Enqueues what comes after the tiles of a device: the pass for the other norms, and the report of all.
+    /// Enqueues what comes after the tiles of a device: a pass for the other norms, and the report of all.
     fn finish(
         &self,
         device: usize,
-        [from, to]: [usize; 2],
+        arrays: [usize; 2],
         step: Step,
         others: Others,
     ) -> Result<(), DriverError> {
         let share = &self.shares[device];
-        let DeviceShare { streams, events, .. } = share;
+        let DeviceShare { streams, events, part, .. } = share;
         streams.border.wait(&events.inner)?;
-        if let Some((pass, _)) = share.others.as_ref().filter(|_| others.parts != 0) {
-            let at = [from, to].map(|array| share.view.of(share.arrays[array].interior));
-            let parts = match share.other_sums(step.index) {
-                Some(own) => own,
-                None => others.parts,
-            };
-            pass.launch(&streams.border, &share.view.system, at, share.exact_at(), parts)?;
+        if others.parts != 0 {
+            let at = arrays.map(|array| share.arrays[array].interior);
+            part.launch_others(&streams.border, at, share.others(others, step.index))?;
         }
         events.done.record(&streams.border)?;
         if step.squares == 0 || device == 0 {
             return Ok(());
         }
         let first = &self.shares[0].streams.copies;
-        let before = &self.shares[..device];
+        let before = || self.shares[..device].iter().map(|share| &share.part);
         let report = &self.reports[device - 1];
         streams.copies.wait(&events.done)?;
         let streams = [&streams.copies, first];
         if let Some(own) = share.own_squares(step.index) {
-            let parts: usize = before.iter().map(|share| share.parts).sum();
+            let parts: usize = before().map(Part::parts).sum();
             let to = step.squares + (parts * size_of::<f64>()) as u64;
-            let bytes = share.parts * size_of::<f64>();
+            let bytes = part.parts() * size_of::<f64>();
             report.squares.enqueue(streams, [own, to], bytes, step.index)?;
         }
-        if let Some(own) = share.other_sums(step.index).filter(|_| others.parts != 0) {
-            let parts: usize = before.iter().map(DeviceShare::other_parts).sum();
+        if let Some(own) = share.own_others(step.index).filter(|_| others.parts != 0) {
+            let parts: usize = before().map(Part::other_parts).sum();
             let to = others.parts + (parts * size_of::<Norms>()) as u64;
-            let bytes = share.other_parts() * size_of::<Norms>();
+            let bytes = part.other_parts() * size_of::<Norms>();
             report.others.enqueue(streams, [own, to], bytes, step.index)?;
         }
         Ok(())
@@ -164,7 +141,7 @@ impl<R: DeviceReal> SharedCycles<'_, R> {
     }
 }
 
-impl<R: DeviceReal> Cycles for SharedCycles<'_, R> {
+impl<P: Part> Cycles for SharedCycles<'_, P> {
     fn gpu(&self) -> &Gpu {
         &self.shares[0].gpu
     }
@@ -185,7 +162,8 @@ impl<R: DeviceReal> Cycles for SharedCycles<'_, R> {
                 Some(own) => own,
                 None => step.squares,
             };
-            self.compute(device, Step { from, to, squares, ..step })?;
+            let own = share.others(others, step.index);
+            self.compute(device, Step { from, to, squares, ..step }, own)?;
         }
         let ending = if step.exchanges { Ending::Exchange } else { Ending::Keep };
         match ending {
@@ -213,47 +191,5 @@ impl<R: DeviceReal> Cycles for SharedCycles<'_, R> {
             }
         }
         Ok(())
-    }
-}
-
-impl Message {
-    /// Enqueues it for an array.
-    pub fn enqueue<R: DeviceReal>(
-        &self,
-        [sender, receiver]: [&DeviceShare<R>; 2],
-        array: usize,
-    ) -> Result<(), DriverError> {
-        let at = [sender, receiver].map(|share| share.address(array, self.stored.start));
-        let streams = [&sender.streams.copies, &receiver.streams.copies];
-        self.transfer.enqueue(streams, at, self.stored.len() * size_of::<R>(), 0)
-    }
-
-    /// Enqueues a copy of what its receiver has of it from one array to the other.
-    pub fn keep<R: DeviceReal>(
-        &self,
-        receiver: &DeviceShare<R>,
-        arrays: [usize; 2],
-    ) -> Result<(), DriverError> {
-        let [from, to] = arrays.map(|array| receiver.address(array, self.stored.start));
-        copy(&receiver.streams.copies, from, to, self.stored.len() * size_of::<R>())
-    }
-}
-
-impl<R: DeviceReal> DeviceShare<R> {
-    /// Where the sums of squares of one of the cycles that are made together lie; `None` where all are added.
-    fn own_squares(&self, cycle: usize) -> Option<Pointer> {
-        let first = self.squares.as_ref()?.device_ptr(&self.streams.border).0;
-        Some(first + (cycle * self.parts * size_of::<f64>()) as u64)
-    }
-
-    /// The same of its other norms.
-    fn other_sums(&self, cycle: usize) -> Option<Pointer> {
-        let first = self.others.as_ref()?.1.as_ref()?.device_ptr(&self.streams.border).0;
-        Some(first + (cycle * self.other_parts() * size_of::<Norms>()) as u64)
-    }
-
-    /// In how many parts its other norms come.
-    pub fn other_parts(&self) -> usize {
-        self.others.as_ref().map_or(0, |(pass, _)| pass.parts())
     }
 }

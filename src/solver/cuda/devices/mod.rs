@@ -1,20 +1,31 @@
-//! A grid that several GPUs share, or one GPU that simulates them: each has its planes and makes the cycles of its tiles;
-//! neighbours exchange what their tiles read of each other.
+//! A grid or a sparse matrix that several GPUs share, or one GPU that simulates them: each keeps the planes, or the rows,
+//! of its tiles and makes their cycles; devices exchange what their tiles read of each other.
 //!
 //! | file | |
 //! |---|---|
 //! | `share.rs` | what one device has |
+//! | `kept.rs` | what of the arrays it keeps |
+//! | `part.rs` | what is different for a grid and for a matrix |
+//! | `grid.rs`, `blocks.rs` | what a device makes of either |
 //! | `cycles.rs` | a cycle of all devices, and in which order streams do it |
+//! | `messages.rs` | what devices send to each other |
 //! | `transfer.rs` | copies from one GPU to another |
-//! | `norms.rs` | norms by a pass over what every device owns |
+//! | `pack.rs` | values that lie apart, brought together for a copy |
+//! | `norms.rs` | norms of a grid by a pass over what every device owns |
 //! | `links.rs` | latency and bandwidth of the links between GPUs, measured |
 //!
 //! A batch of cycles is made as on one GPU (`graph_batch.rs`), and its norms are added on the first device in the order of
 //! tiles. Fields are observed on this machine.
 
+mod blocks;
 mod cycles;
+mod grid;
+mod kept;
 mod links;
+mod messages;
 mod norms;
+mod pack;
+mod part;
 mod share;
 mod transfer;
 
@@ -22,37 +33,36 @@ use super::device::{Device, Gpus};
 use super::gpu::Gpu;
 use super::graph_batch::{GraphBatch, Iterates, Parts};
 use super::host::{Host, Iterate, ObservedOnHost};
-use super::kernels;
 use super::real::DeviceReal;
-use super::setting::Setting;
-use crate::grid::{Field, Shape};
+use crate::clock::Instant;
+use crate::grid::{Field, Precision, Real, Shape};
 use crate::problem::Problem;
 use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::{
     Advance, Batch, CycleNorms, Describe, DeviceInfo, Devices, ExchangePath, Footprint, Kernel,
-    Method, NormRequest, Norms, Products, Solver, SolverError, Unavailable,
+    Method, NormRequest, Norms, Observe, Products, SetUpTimes, Solver, SolverError, Unavailable,
 };
+use blocks::BlocksPart;
 use cudarc::driver::CudaEvent;
-use cycles::{Message, Report, SharedCycles};
-use share::{Cut, DeviceShare};
+use cycles::SharedCycles;
+use grid::GridPart;
+use messages::{Message, Report};
+use part::{Cut, Part, Setup};
+use share::DeviceShare;
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::num::NonZeroU64;
 use std::ops::Deref;
 use std::sync::Arc;
 use transfer::Transfer;
 
 pub(super) use links::measure as measure_links;
 
-/// Arrays of its planes that a device takes: g and two iterates.
-const ARRAYS: usize = 3;
-
-/// A solver on devices that share a grid. Exchanged after every cycle, its iterates are those of one device, to the last
-/// bit; else those of devices that a CPU simulates.
-pub(super) struct DevicesSolver<R: DeviceReal> {
+/// A solver on devices that share a grid or a matrix. Exchanged after every cycle, its iterates are those of one device, to
+/// the last bit; else those of devices that a CPU simulates.
+struct DevicesSolver<P: Part> {
     /// Dropped first: it waits for cycles, which use the arrays of the other fields.
     batches: GraphBatch,
-    shares: Vec<DeviceShare<R>>,
+    shares: Vec<DeviceShare<P>>,
     messages: Vec<Message>,
     reports: Vec<Report>,
     forked: CudaEvent,
@@ -65,61 +75,90 @@ pub(super) struct DevicesSolver<R: DeviceReal> {
     has_frozen_halos: bool,
     has_exact: bool,
     device: DeviceInfo,
-    host: Host<R>,
+    host: Host<P::Real>,
+    set_up: SetUpTimes,
+    /// Seconds that the iterate took from the GPUs, the last time.
+    download: Cell<f64>,
 }
 
-impl<R: DeviceReal> DevicesSolver<R> {
-    /// Sets up a solver at the initial guess u₀.
-    ///
-    /// # Errors
-    /// [`SolverError`] if there are no such GPUs, the run does not fit onto them or into this machine, or the kernel does
-    /// not accept the method.
-    pub fn new(
+/// Sets up a solver at the initial guess u₀; for tests on poison: what its first cycle does not write is NaN.
+///
+/// # Errors
+/// [`SolverError`] if there are no such GPUs, the run does not fit onto them or into this machine, or the kernel does
+/// not accept the method.
+pub(super) fn solver<R: DeviceReal>(
+    problem: &Arc<Problem>,
+    method: Method,
+    on: Gpus<'_>,
+    chosen: (Kernel, Option<u32>),
+    is_poisoned: bool,
+) -> Result<Box<dyn Solver>, SolverError> {
+    match problem.operator.matrix() {
+        None => DevicesSolver::<GridPart<R>>::boxed(problem, method, on, chosen, is_poisoned),
+        Some(_) => DevicesSolver::<BlocksPart<R>>::boxed(problem, method, on, chosen, is_poisoned),
+    }
+}
+
+/// Checks that every device can be opened and that its share fits.
+///
+/// # Errors
+/// [`SolverError`] if not.
+pub(super) fn check(
+    problem: &Problem,
+    method: &Method,
+    precision: Precision,
+    devices: &[Device],
+) -> Result<(), SolverError> {
+    match (problem.operator.matrix(), precision) {
+        (None, Precision::F32) => check_room::<GridPart<f32>>(problem, method, devices),
+        (None, Precision::F64) => check_room::<GridPart<f64>>(problem, method, devices),
+        (Some(_), Precision::F32) => check_room::<BlocksPart<f32>>(problem, method, devices),
+        (Some(_), Precision::F64) => check_room::<BlocksPart<f64>>(problem, method, devices),
+    }
+}
+
+impl<P: Part> DevicesSolver<P> {
+    fn boxed(
         problem: &Arc<Problem>,
         method: Method,
         on: Gpus<'_>,
-        (kernel, block_size): (Kernel, Option<u32>),
-    ) -> Result<Self, SolverError> {
+        chosen: (Kernel, Option<u32>),
+        is_poisoned: bool,
+    ) -> Result<Box<dyn Solver>, SolverError> {
         // Before anything is copied.
-        check(problem, &method, R::PRECISION.bytes(), on.devices)?;
+        check_room::<P>(problem, &method, on.devices)?;
         let host = CpuSolver::new(problem, Method::Classic, Level::best(), 0)?;
-        Self::at_start(problem, method, on, host, (kernel, block_size))
+        let mut solver = Self::at_start(problem, method, on, host, chosen)?;
+        if is_poisoned {
+            solver.poison()?;
+        }
+        Ok(Box::new(solver))
     }
 
     fn at_start(
         problem: &Arc<Problem>,
         method: Method,
         Gpus { devices, exchange }: Gpus<'_>,
-        host: CpuSolver<R>,
-        (chosen, block_size): (Kernel, Option<u32>),
+        host: CpuSolver<P::Real>,
+        (kernel, block_size): (Kernel, Option<u32>),
     ) -> Result<Self, SolverError> {
         let shared = shared(problem, &method)?;
         let gpus = open(devices, shared.count())?;
-        let setting = Setting {
+        let Cut { kernel, shares, messages, set_up } = P::cut(&Setup {
+            problem,
             method: &method,
-            precision: R::PRECISION,
-            shared_bytes: gpus.iter().map(|gpu| gpu.most_shared).min().unwrap_or(0),
-            is_per_point: problem.operator.is_per_point(),
+            devices: shared,
+            gpus: &gpus,
+            exchange,
+            host: &host,
+            kernel,
             block_size,
-        };
-        let row = kernels::choose(chosen, &setting).map_err(|refused| refused.error(chosen))?;
-        let system = Arc::clone(host.grid().ok_or(SolverError::Operator("a matrix"))?);
-        let cut = Cut {
-            system: &system,
-            rhs: &problem.rhs,
-            shares: shared.shares(),
-            setting: &setting,
-            kernel: row,
-        };
-        let shares = gpus.iter().enumerate();
-        let shares = shares.map(|(device, gpu)| cut.share(Arc::clone(gpu), device));
-        let shares = shares.collect::<Result<Vec<_>, _>>()?;
-        let messages = messages(&problem.shape, shared, &shares, exchange)?;
-        let device = device_info(&gpus, &shares, Kernel::named(row.name))?;
+        })?;
+        let device = device_info(&gpus, &shares, kernel)?;
         let arrays = shares[0].arrays.each_ref().map(|array| array.interior);
         let iterates = Iterates::at_start([arrays[0], arrays[1], 0, 0], 0);
         let iterates = iterates.exchanging(shared.exchange_every());
-        let squares = shares.iter().map(|share| share.parts).sum();
+        let squares = shares.iter().map(|share| share.part.parts()).sum();
         let stream = Arc::clone(&shares[0].streams.border);
         let batches = GraphBatch::new(&gpus[0], &stream, Parts { squares, others: 0 })?;
         let has_frozen_halos = shared.have_frozen_halos();
@@ -138,6 +177,8 @@ impl<R: DeviceReal> DevicesSolver<R> {
             device,
             host: Host::new(host),
             method,
+            set_up,
+            download: Cell::new(0.0),
         };
         solver.set_reports(false)?;
         solver.put()?;
@@ -145,13 +186,13 @@ impl<R: DeviceReal> DevicesSolver<R> {
     }
 
     /// Fills what the next cycle is to write with NaN.
-    pub fn poison(&mut self) -> Result<(), SolverError> {
-        let mut poison = self.problem.initial_iterate::<R>();
+    fn poison(&mut self) -> Result<(), SolverError> {
+        let mut poison = self.problem.initial_iterate::<P::Real>();
         for row in 0..self.problem.shape.rows() {
-            poison.interior_mut(row).fill(R::from_f64(f64::NAN));
+            poison.interior_mut(row).fill(P::Real::from_f64(f64::NAN));
         }
         let next = self.iterates.next();
-        self.shares.iter_mut().try_for_each(|share| share.put_owned(next, poison.as_slice()))
+        self.shares.iter_mut().try_for_each(|share| share.put_owned(next, &poison))
     }
 
     /// Prepares the transfer of norms to the first device: of the sums of squares alone, or of all norms.
@@ -159,11 +200,11 @@ impl<R: DeviceReal> DevicesSolver<R> {
         let first = Arc::clone(&self.shares[0].gpu);
         let stream = Arc::clone(&self.shares[0].streams.border);
         for share in &mut self.shares {
-            share.prepare_others(all, self.method.omega())?;
+            share.part.find_others(all)?;
         }
         let parts = Parts {
-            squares: self.shares.iter().map(|share| share.parts).sum(),
-            others: self.shares.iter().map(DeviceShare::other_parts).sum(),
+            squares: self.shares.iter().map(|share| share.part.parts()).sum(),
+            others: self.shares.iter().map(|share| share.part.other_parts()).sum(),
         };
         self.batches = GraphBatch::new(&first, &stream, parts)?;
         let together = self.batches.together();
@@ -193,8 +234,7 @@ impl<R: DeviceReal> DevicesSolver<R> {
         let cycles = SharedCycles { shares, messages, reports, forked, last: Cell::new(None) };
         let made = batches.batch(&cycles, &stream, iterates, most, measure);
         let (found, cycles, seconds) = made.map_err(|error| self.failed(error))?;
-        // A damped sweep changes ω times as much.
-        let diagonal = self.shares[0].view.system.diagonal / self.method.omega();
+        let diagonal = self.shares[0].part.diagonal();
         let all = self.batches.finds_all_norms();
         let of_cycle =
             |norms: &super::arguments::Norms| norms.of_cycle(diagonal, all, self.has_exact);
@@ -204,12 +244,12 @@ impl<R: DeviceReal> DevicesSolver<R> {
 
     /// Makes a cycle whose first sweep is no update of one iterate: its norms are found by passes of their own.
     fn frozen_cycle(&mut self, norms: NormRequest) -> Result<Batch, SolverError> {
-        let residual = norms::residual(&self.shares, &self.messages, self.iterates)?;
+        let residual_before =
+            self.present_norms(NormRequest::RESIDUAL)?.residual.unwrap_or_default();
         let made = self.batch(1, false)?;
         let Norms { max_change, error, .. } =
             self.present_norms(NormRequest { residual_l2: false, residual_max: false, ..norms })?;
-        let found = CycleNorms { residual_before: residual, max_change, error };
-        Ok(Batch { norms: vec![found], ..made })
+        Ok(Batch { norms: vec![CycleNorms { residual_before, max_change, error }], ..made })
     }
 
     /// The error of a batch, which names the GPU that failed, if that is known. The contexts of the others are as useless.
@@ -230,13 +270,14 @@ impl<R: DeviceReal> DevicesSolver<R> {
 /// [`SolverError`] if there are none, or only a CPU simulates them.
 fn shared<'a>(problem: &Problem, method: &'a Method) -> Result<&'a Devices, SolverError> {
     let devices = method.devices().ok_or(SolverError::Operator("a method on one device"))?;
-    match problem.shape.dim() {
-        1 => Err(SolverError::Operator("lines that several devices share")),
-        _ if method.streaming().is_some() => {
-            Err(SolverError::Operator("slabs that several devices share"))
-        }
-        _ => Ok(devices),
+    let Problem { shape, operator, .. } = problem;
+    if method.streaming().is_some() {
+        return Err(SolverError::Operator("slabs that several devices share"));
     }
+    if operator.matrix().is_none() && shape.dim() == 1 && shape.batch() == 1 {
+        return Err(SolverError::Operator("a single line that several devices share"));
+    }
+    Ok(devices)
 }
 
 /// The GPUs of so many devices.
@@ -249,56 +290,28 @@ fn open(devices: &[Device], count: usize) -> Result<Vec<Arc<Gpu>>, Unavailable> 
     }
 }
 
-/// Checks that every device can be opened and that its share fits.
-///
-/// # Errors
-/// [`SolverError`] if not.
-pub(super) fn check(
+fn check_room<P: Part>(
     problem: &Problem,
     method: &Method,
-    bytes: usize,
     devices: &[Device],
 ) -> Result<(), SolverError> {
     let shared = shared(problem, method)?;
     let gpus = open(devices, shared.count())?;
-    let arrays = (ARRAYS + problem.operator.row_arrays(&problem.shape)) as u64;
     let mut needed: HashMap<u32, u64> = HashMap::new();
-    for (gpu, share) in gpus.iter().zip(shared.shares().of_devices()) {
-        let stored = problem.shape.stored_planes(share.computed.clone()).len() as u64;
-        *needed.entry(gpu.ordinal).or_default() += stored * arrays * bytes as u64;
+    for (gpu, bytes) in gpus.iter().zip(P::least_bytes(problem, shared)) {
+        *needed.entry(gpu.ordinal).or_default() += bytes;
     }
     gpus.iter().try_for_each(|gpu| gpu.check_room(needed[&gpu.ordinal]))
 }
 
-/// The messages of an exchange, with their transfers.
-fn messages<R: DeviceReal>(
-    shape: &Shape,
-    devices: &Devices,
-    shares: &[DeviceShare<R>],
-    exchange: ExchangePath,
-) -> Result<Vec<Message>, SolverError> {
-    let mut messages = Vec::with_capacity(devices.shares().messages());
-    for (to, share) in devices.shares().of_devices().iter().enumerate() {
-        let runs = share.received.iter().flat_map(|it| it.planes.iter().map(|run| (it.from, run)));
-        for (from, planes) in runs {
-            let stored = shape.stored_alone(planes.clone());
-            let bytes = stored.len() * size_of::<R>();
-            let transfer = Transfer::new(&shares[from].gpu, &shares[to].gpu, bytes, exchange)?;
-            let is_answered = devices.shares().is_answered(from, to);
-            messages.push(Message { from, to, stored, is_answered, transfer });
-        }
-    }
-    Ok(messages)
-}
-
 /// The GPUs, and the largest launch of the kernel.
-fn device_info<R: DeviceReal>(
+fn device_info<P: Part>(
     gpus: &[Arc<Gpu>],
-    shares: &[DeviceShare<R>],
+    shares: &[DeviceShare<P>],
     kernel: Kernel,
 ) -> Result<DeviceInfo, Unavailable> {
-    let pieces = shares.iter().flat_map(|share| share.inner.iter().chain(&share.borders));
-    let largest = pieces.map(share::Piece::footprint).max_by_key(|footprint| footprint.blocks);
+    let footprints = shares.iter().filter_map(|share| share.part.footprint());
+    let largest = footprints.max_by_key(|footprint| footprint.blocks);
     Ok(DeviceInfo {
         ordinal: gpus[0].ordinal,
         name: name_of(gpus),
@@ -332,7 +345,7 @@ fn name_of(gpus: &[Arc<Gpu>]) -> String {
     gpus.iter().map(|gpu| gpu.name.as_str()).collect::<Vec<_>>().join(" + ")
 }
 
-impl<R: DeviceReal> Advance for DevicesSolver<R> {
+impl<P: Part> Advance for DevicesSolver<P> {
     fn cycles(&mut self, most: u64, norms: NormRequest) -> Result<Batch, SolverError> {
         let measure = !norms.is_empty();
         if self.has_frozen_halos && measure {
@@ -365,37 +378,35 @@ impl<R: DeviceReal> Advance for DevicesSolver<R> {
     }
 }
 
-impl<R: DeviceReal> ObservedOnHost for DevicesSolver<R> {
-    type Real = R;
+impl<P: Part> ObservedOnHost for DevicesSolver<P> {
+    type Real = P::Real;
 
-    fn host(&self, needs_previous: bool) -> Result<impl Deref<Target = CpuSolver<R>>, SolverError> {
+    fn host(
+        &self,
+        needs_previous: bool,
+    ) -> Result<impl Deref<Target = CpuSolver<P::Real>>, SolverError> {
         self.host.updated(needs_previous, |which, solver| {
             let (iterate, previous) = solver.arrays_mut();
             let (array, to) = match which {
                 Iterate::Present => (self.iterates.current, iterate),
                 Iterate::Before => (self.iterates.before, previous),
             };
-            self.shares.iter().try_for_each(|share| share.fetch(array, to))
+            let begin = Instant::now();
+            self.shares.iter().try_for_each(|share| share.fetch(array, to))?;
+            self.download.set(begin.elapsed().as_secs_f64());
+            Ok(())
         })
     }
 
     fn present_norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
-        let Self { shares, messages, iterates, .. } = self;
-        let residual = request.residual_l2 || request.residual_max;
-        Ok(Norms {
-            residual: residual.then(|| norms::residual(shares, messages, *iterates)).transpose()?,
-            max_change: request
-                .max_change
-                .then(|| norms::max_change(shares, *iterates))
-                .transpose()?,
-            error: (request.error && self.has_exact)
-                .then(|| norms::error(shares, *iterates))
-                .transpose()?,
-        })
+        match P::norms(&self.shares, &self.messages, self.iterates, request) {
+            Some(found) => found,
+            None => self.host(request.max_change)?.norms(request),
+        }
     }
 }
 
-impl<R: DeviceReal> Describe for DevicesSolver<R> {
+impl<P: Part> Describe for DevicesSolver<P> {
     fn shape(&self) -> &Shape {
         &self.problem.shape
     }
@@ -407,22 +418,29 @@ impl<R: DeviceReal> Describe for DevicesSolver<R> {
     fn device(&self) -> Option<&DeviceInfo> {
         Some(&self.device)
     }
+
+    fn set_up_times(&self) -> SetUpTimes {
+        self.set_up
+    }
+
+    fn download_seconds(&self) -> f64 {
+        self.download.get()
+    }
 }
 
-impl<R: DeviceReal> Solver for DevicesSolver<R> {
+impl<P: Part> Solver for DevicesSolver<P> {
     /// A method that is not shared out, such as a reference, is shared out over as many of the devices as it can be.
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
-        let on = Gpus { devices: &self.devices, exchange: self.exchange };
         let (method, devices) = match (method.devices(), self.method.devices()) {
             (None, Some(own)) => {
-                let (method, count) = shared_out(method, &self.problem.shape, own);
+                let (method, count) = shared_out::<P>(&self.problem, method, own);
                 (method, &self.devices[..count.min(self.devices.len())])
             }
-            _ => (method, on.devices),
+            _ => (method, &self.devices[..]),
         };
         let solver = self.host.solver().beside(&Method::Classic)?;
-        let on = Gpus { devices, ..on };
-        check(&self.problem, &method, R::PRECISION.bytes(), devices)?;
+        let on = Gpus { devices, exchange: self.exchange };
+        check_room::<P>(&self.problem, &method, devices)?;
         let mut beside = Self::at_start(&self.problem, method, on, solver, (kernel, None))?;
         if let Some(exact) = self.host.solver().exact() {
             beside.set_exact(Arc::clone(exact))?;
@@ -431,12 +449,10 @@ impl<R: DeviceReal> Solver for DevicesSolver<R> {
     }
 }
 
-/// A method shared out over as many devices as `own` has, or as there are rows of its tiles, with an exchange after every
-/// cycle.
-fn shared_out(method: Method, shape: &Shape, own: &Devices) -> (Method, usize) {
-    let most = own.count();
-    for count in (1..=most).rev() {
-        if let Ok(devices) = Devices::new(&method, shape, count, NonZeroU64::MIN, own.link()) {
+/// A method shared out over as many devices as `own` has, or as it has parts to share, with an exchange after every cycle.
+fn shared_out<P: Part>(problem: &Problem, method: Method, own: &Devices) -> (Method, usize) {
+    for count in (1..=own.count()).rev() {
+        if let Some(devices) = P::share_out(problem, &method, own, count) {
             return (method.on_devices(devices), count);
         }
     }

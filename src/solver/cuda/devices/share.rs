@@ -1,47 +1,31 @@
-//! What one device has of a grid that several share: its planes, and the kernels for its tiles.
+//! What one device has of what several share: its arrays, its streams, and what it makes of a cycle.
 
+use super::kept::Kept;
+use super::part::Part;
 use super::transfer::event;
-use crate::grid::{Field, Shape, Share, Shares};
-use crate::problem::{Source, System};
-use crate::solver::cuda::arguments::{self, Pointer};
-use crate::solver::cuda::cycle_kernel::{CycleKernel, Step};
+use crate::grid::Field;
+use crate::solver::SolverError;
+use crate::solver::cuda::arguments::{Norms, Pointer};
 use crate::solver::cuda::gpu::Gpu;
-use crate::solver::cuda::kernels::KernelType;
-use crate::solver::cuda::observe::{Observer, OtherNorms};
-use crate::solver::cuda::real::DeviceReal;
-use crate::solver::cuda::setting::{Refused, Setting};
-use crate::solver::cuda::system::{Array, DeviceSystem, bytes_of};
-use crate::solver::{Footprint, Kernel, SolverError};
-use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DevicePtr, DriverError};
-use std::ops::Range;
+use crate::solver::cuda::graph_batch::Others;
+use crate::solver::cuda::system::Array;
+use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DevicePtr};
 use std::sync::Arc;
 
 /// What one device has.
-pub(super) struct DeviceShare<R: DeviceReal> {
+pub(super) struct DeviceShare<P: Part> {
     pub gpu: Arc<Gpu>,
     pub streams: Streams,
     pub events: Events,
-    /// The planes that its tiles compute, as a grid.
-    shape: Shape,
-    /// The iterate and the next, with a plane on either side of those that the tiles compute.
-    pub arrays: [Array<R>; 2],
-    /// Where these begin in the arrays of the grid.
-    pub stored: Range<usize>,
-    /// What of those the device owns, without the planes on either side.
-    pub owned: Range<usize>,
-    /// What it owns, as a grid of its own.
-    pub view: View<R>,
-    /// The tiles whose planes other devices receive, and then the others; in the order of tiles their norms are added.
-    pub borders: Vec<Piece<R>>,
-    pub inner: Option<Piece<R>>,
-    /// Sums of squares of a cycle.
-    pub parts: usize,
-    pub observer: Observer,
+    kept: Kept,
+    /// The iterate and the next.
+    pub arrays: [Array<P::Real>; 2],
     /// Sums of squares of the cycles that are made together, unless they are kept where all of them are added.
-    pub squares: Option<CudaSlice<f64>>,
-    /// The other norms, likewise, and the pass that finds them, once they are requested.
-    pub others: Option<(OtherNorms, Option<CudaSlice<arguments::Norms>>)>,
-    pub exact: Option<Array<f64>>,
+    squares: Option<CudaSlice<f64>>,
+    /// The other norms, likewise, once they are requested.
+    others: Option<CudaSlice<Norms>>,
+    exact: Option<Array<f64>>,
+    pub part: P,
 }
 
 /// The streams of a device.
@@ -94,176 +78,70 @@ impl Events {
     }
 }
 
-/// Some planes of a device as a grid of their own.
-pub(super) struct View<R> {
-    pub system: DeviceSystem<R>,
-    /// Bytes from the first interior point of the arrays of the device to that of the view.
-    offset: i64,
-}
-
-impl<R: DeviceReal> View<R> {
-    /// The point of the arrays of the device from which the view reads.
-    pub fn of(&self, array: Pointer) -> Pointer {
-        array.wrapping_add_signed(self.offset)
-    }
-}
-
-/// Rows of tiles that are launched together.
-pub(super) struct Piece<R> {
-    view: View<R>,
-    kernel: Box<dyn CycleKernel<R>>,
-    /// Sums of squares of the device before its own.
-    parts_before: usize,
-}
-
-impl<R: DeviceReal> Piece<R> {
-    /// Enqueues a cycle of its tiles; `step` has the pointers of the device.
-    pub fn launch(&self, stream: &Arc<CudaStream>, step: Step) -> Result<(), DriverError> {
-        let before = (self.parts_before * size_of::<f64>()) as u64;
-        let squares = if step.squares == 0 { 0 } else { step.squares + before };
-        let step =
-            Step { from: self.view.of(step.from), to: self.view.of(step.to), squares, ..step };
-        self.kernel.launch(stream, &self.view.system, step)
-    }
-
-    pub fn footprint(&self) -> Footprint {
-        self.kernel.footprint()
-    }
-}
-
-/// What the shares of all devices are made of.
-pub(super) struct Cut<'a, R> {
-    pub system: &'a System<R>,
-    pub rhs: &'a Source,
-    pub shares: &'a Shares,
-    pub setting: &'a Setting<'a>,
-    pub kernel: &'static KernelType,
-}
-
-impl<R: DeviceReal> Cut<'_, R> {
-    /// Copies the share of a device to its GPU, and prepares its kernels.
+impl<P: Part> DeviceShare<P> {
+    /// A device with arrays for what it keeps; `prepare` makes what it needs for a cycle, on a stream, and may overwrite
+    /// the arrays.
     ///
     /// # Errors
-    /// [`SolverError`] if it does not fit, or a driver fails.
-    pub fn share(&self, gpu: Arc<Gpu>, device: usize) -> Result<DeviceShare<R>, SolverError> {
-        let Share { tiles, computed, owned, .. } = &self.shares.of_devices()[device];
-        let shape = self.system.shape();
-        let streams = Streams::new(&gpu)?;
-        let stream = &streams.border;
-        let planes = self.system.planes(computed.clone());
-        let local = DeviceSystem::new(Arc::clone(&gpu), stream, &planes, self.rhs)?;
-        let zeros = || gpu.check(Array::zeros(&local.shape, stream));
+    /// [`SolverError`] if they do not fit, or a driver fails.
+    pub fn new(
+        gpu: &Arc<Gpu>,
+        kept: Kept,
+        prepare: impl FnOnce(&Arc<CudaStream>, [Pointer; 2]) -> Result<P, SolverError>,
+    ) -> Result<Self, SolverError> {
+        let streams = Streams::new(gpu)?;
+        let zeros = || gpu.check(Array::zeros(&kept.shape, &streams.border));
         let arrays = [zeros()?, zeros()?];
-        let at = arrays.each_ref().map(|array| array.interior);
-        let inner = self.shares.inner_tiles(device);
-        let ranges = [tiles.start..inner.start, inner.clone(), inner.end..tiles.end];
-        let mut parts = 0;
-        let [first, middle, last] = ranges.map(|rows| -> Result<_, SolverError> {
-            if rows.is_empty() {
-                return Ok(None);
-            }
-            let view = self.view_of_tiles(&local, computed, rows)?;
-            let build = R::of(self.kernel.build);
-            let built = build.map(|build| build(&view.system, self.setting, stream, at));
-            let kernel = built.transpose()?.flatten().ok_or_else(|| too_many(self.kernel))?;
-            let parts_before = parts;
-            parts += kernel.parts();
-            Ok(Some(Piece { view, kernel, parts_before }))
-        });
-        let observer = Observer::new(&local)?;
-        Ok(DeviceShare {
-            events: Events::new(&gpu)?,
-            view: self.view(&local, computed, owned)?,
-            stored: shape.stored_planes(computed.clone()),
-            owned: shape.stored_alone(owned.clone()),
-            shape: local.shape,
+        let part = prepare(&streams.border, arrays.each_ref().map(|array| array.interior))?;
+        Ok(Self {
+            events: Events::new(gpu)?,
+            gpu: Arc::clone(gpu),
+            streams,
+            kept,
             arrays,
-            borders: first?.into_iter().chain(last?).collect(),
-            inner: middle?,
-            parts,
-            observer,
             squares: None,
             others: None,
             exact: None,
-            streams,
-            gpu,
+            part,
         })
     }
 
-    /// Some planes of a device, `computed` of the grid, as a grid of their own.
-    fn view(
-        &self,
-        local: &DeviceSystem<R>,
-        computed: &Range<usize>,
-        planes: &Range<usize>,
-    ) -> Result<View<R>, SolverError> {
-        let before = planes.start as isize - computed.start as isize;
-        let shape = local.shape.with_planes(planes.len());
-        let system = local.beginning_at(before, shape, None)?;
-        Ok(View { system, offset: bytes_of::<R>(&local.shape, before) })
-    }
-
-    /// Rows of tiles as kernels take them: tiles with the numbers that they have in the whole grid, so that all lie where
-    /// they do there; bands of rows as a grid of their own.
-    fn view_of_tiles(
-        &self,
-        local: &DeviceSystem<R>,
-        computed: &Range<usize>,
-        rows: Range<usize>,
-    ) -> Result<View<R>, SolverError> {
-        let (before, shape) = match self.setting.method.tiling() {
-            Some(_) => (-(computed.start as isize), *self.system.shape()),
-            None => {
-                let axis = self.shares.axis();
-                let planes = axis.owned(rows.start).start..axis.owned(rows.end - 1).end;
-                let before = planes.start as isize - computed.start as isize;
-                (before, local.shape.with_planes(planes.len()))
-            }
-        };
-        let system = local.beginning_at(before, shape, Some(rows))?;
-        Ok(View { system, offset: bytes_of::<R>(&local.shape, before) })
-    }
-}
-
-impl<R: DeviceReal> DeviceShare<R> {
-    /// Copies its planes of an iterate to the GPU, as the present one and the one before.
-    pub fn put(&mut self, iterate: &Field<R>) -> Result<(), SolverError> {
-        let planes = &iterate.as_slice()[self.stored.clone()];
+    /// Copies what it keeps of an iterate to the GPU, as the present one and the one before.
+    pub fn put(&mut self, iterate: &Field<P::Real>) -> Result<(), SolverError> {
+        let values = self.kept.of(iterate);
         let mut call = || {
             for array in &mut self.arrays {
-                self.streams.border.memcpy_htod(planes, &mut array.values_mut())?;
+                self.streams.border.memcpy_htod(&*values, &mut array.values_mut())?;
             }
             self.streams.border.synchronize()
         };
         self.gpu.check(call())
     }
 
-    /// Copies what it owns of an array of the grid to one of its own.
-    pub fn put_owned(&mut self, array: usize, from: &[R]) -> Result<(), SolverError> {
-        let start = self.owned.start - self.stored.start;
+    /// Copies what it owns of an array to one of its own.
+    pub fn put_owned(&mut self, array: usize, from: &Field<P::Real>) -> Result<(), SolverError> {
         let stream = &self.streams.border;
         let mut there = self.arrays[array].values_mut();
-        let mut there = there.slice_mut(start..start + self.owned.len());
-        let copied = stream.memcpy_htod(&from[self.owned.clone()], &mut there);
+        let mut there = there.slice_mut(self.kept.owned_here());
+        let copied = stream.memcpy_htod(&from.as_slice()[self.kept.owned()], &mut there);
         self.gpu.check(copied.and_then(|()| stream.synchronize()))
     }
 
-    /// Copies what it owns of an array to its place in the array of the grid.
-    pub fn fetch(&self, array: usize, to: &mut [R]) -> Result<(), SolverError> {
-        let from = self.owned.start - self.stored.start;
+    /// Copies what it owns of an array to its place in the whole array.
+    pub fn fetch(&self, array: usize, to: &mut [P::Real]) -> Result<(), SolverError> {
         let there = self.arrays[array].values();
-        let owned = there.slice(from..from + self.owned.len());
+        let owned = there.slice(self.kept.owned_here());
         let stream = &self.streams.border;
-        let copied = stream.memcpy_dtoh(&owned, &mut to[self.owned.clone()]);
+        let copied = stream.memcpy_dtoh(&owned, &mut to[self.kept.owned()]);
         self.gpu.check(copied.and_then(|()| stream.synchronize()))
     }
 
     /// Takes the exact solution.
     pub fn set_exact(&mut self, exact: &Field<f64>) -> Result<(), SolverError> {
-        let planes = &exact.as_slice()[self.stored.clone()];
+        let values = self.kept.of(exact);
         let stream = &self.streams.border;
-        self.gpu.check_room(size_of_val(planes) as u64)?;
-        let copied = Array::copied(planes, &self.shape, stream);
+        self.gpu.check_room(size_of_val(&*values) as u64)?;
+        let copied = Array::copied(&values, &self.kept.shape, stream);
         let copied = self.gpu.check(copied.and_then(|there| {
             stream.synchronize()?;
             Ok(there)
@@ -272,45 +150,52 @@ impl<R: DeviceReal> DeviceShare<R> {
         Ok(())
     }
 
-    /// The first owned point of the exact solution; 0 if it is not known.
+    /// The first point of the exact solution in its arrays; 0 if it is not known.
     pub fn exact_at(&self) -> Pointer {
-        let bytes = self.view.offset / size_of::<R>() as i64 * size_of::<f64>() as i64;
-        self.exact.as_ref().map_or(0, |exact| exact.interior.wrapping_add_signed(bytes))
-    }
-
-    /// Prepares the pass that finds the other norms of cycles, if they are requested; sweeps are damped by `omega`.
-    pub fn prepare_others(&mut self, are_requested: bool, omega: f64) -> Result<(), SolverError> {
-        let pass = are_requested.then(|| OtherNorms::new(&self.view.system, omega)).transpose()?;
-        self.others = pass.map(|pass| (pass, None));
-        Ok(())
+        self.exact.as_ref().map_or(0, |exact| exact.interior)
     }
 
     /// Allocates room for the norms of cycles that are made together; returns the bytes of the sums of squares, and of the
     /// other norms.
     pub fn allocate_sums(&mut self, together: usize) -> Result<[usize; 2], SolverError> {
         let (gpu, stream) = (&self.gpu, &self.streams.border);
-        let squares = together * self.parts;
+        let [squares, others] =
+            [self.part.parts(), self.part.other_parts()].map(|parts| together * parts);
         // SAFETY: cycles write them before they are copied.
         self.squares = Some(unsafe { gpu.allocate(stream, squares) }?);
-        let mut others = 0;
-        if let Some((pass, sums)) = &mut self.others {
-            others = together * pass.parts();
-            // SAFETY: as above.
-            *sums = Some(unsafe { gpu.allocate(stream, others) }?);
-        }
+        // SAFETY: as above.
+        let room = (others > 0).then(|| unsafe { gpu.allocate(stream, others) });
+        self.others = room.transpose()?;
         gpu.check(stream.synchronize())?;
-        Ok([squares * size_of::<f64>(), others * size_of::<arguments::Norms>()])
+        Ok([squares * size_of::<f64>(), others * size_of::<Norms>()])
     }
 
-    /// Where a value of the arrays of the grid lies in an array of the device.
-    pub fn address(&self, array: usize, stored: usize) -> Pointer {
-        let first = self.arrays[array].values().device_ptr(&self.streams.border).0;
-        first + ((stored - self.stored.start) * size_of::<R>()) as u64
+    /// Where the sums of squares of one of the cycles that are made together lie; `None` where all are added.
+    pub fn own_squares(&self, cycle: usize) -> Option<Pointer> {
+        let first = self.squares.as_ref()?.device_ptr(&self.streams.border).0;
+        Some(first + (cycle * self.part.parts() * size_of::<f64>()) as u64)
     }
-}
 
-fn too_many(kernel: &KernelType) -> SolverError {
-    let instead = "a larger tile or backend cpu".to_owned();
-    Refused { setting: "this number of tiles".to_owned(), instead }
-        .error(Kernel::named(kernel.name))
+    /// The same of its other norms.
+    pub fn own_others(&self, cycle: usize) -> Option<Pointer> {
+        let first = self.others.as_ref()?.device_ptr(&self.streams.border).0;
+        Some(first + (cycle * self.part.other_parts() * size_of::<Norms>()) as u64)
+    }
+
+    /// What a cycle finds of other norms where all are requested at `of_all`, and from which exact solution.
+    pub fn others(&self, of_all: Others, cycle: usize) -> Others {
+        let parts = match self.own_others(cycle).filter(|_| of_all.parts != 0) {
+            Some(own) => own,
+            None => of_all.parts,
+        };
+        Others { parts, exact: self.exact_at() }
+    }
+
+    /// Where a value of its storage lies, in either of its arrays.
+    pub fn addresses(&self, stored: usize) -> [Pointer; 2] {
+        self.arrays.each_ref().map(|array| {
+            let first = array.values().device_ptr(&self.streams.border).0;
+            first + (stored * size_of::<P::Real>()) as u64
+        })
+    }
 }
