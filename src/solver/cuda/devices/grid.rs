@@ -39,8 +39,9 @@ pub(super) struct GridPart<R> {
     /// The tiles whose planes other devices receive, and then the others; in the order of tiles their norms are added.
     borders: Vec<Piece<R>>,
     inner: Option<Piece<R>>,
-    /// Sums of squares of a cycle.
-    parts: usize,
+    /// All of them.
+    all: Piece<R>,
+    is_together: bool,
     pub observer: Observer,
     /// The pass that finds the other norms, once they are requested.
     others: Option<OtherNorms>,
@@ -112,24 +113,28 @@ impl<R: DeviceReal> Tiles<'_, R> {
         let local = DeviceSystem::new(Arc::clone(gpu), stream, &planes, self.rhs)?;
         let inner = self.shares.inner_tiles(device);
         let ranges = [tiles.start..inner.start, inner.clone(), inner.end..tiles.end];
+        let piece = |rows: Range<usize>, parts_before| -> Result<_, SolverError> {
+            let view = self.view_of_tiles(&local, computed, rows)?;
+            let build = R::of(self.kernel.build);
+            let built = build.map(|build| build(&view.system, self.setting, stream, arrays));
+            let kernel = built.transpose()?.flatten().ok_or_else(|| too_many(self.kernel))?;
+            Ok(Piece { view, kernel, parts_before })
+        };
         let mut parts = 0;
         let [first, middle, last] = ranges.map(|rows| -> Result<_, SolverError> {
             if rows.is_empty() {
                 return Ok(None);
             }
-            let view = self.view_of_tiles(&local, computed, rows)?;
-            let build = R::of(self.kernel.build);
-            let built = build.map(|build| build(&view.system, self.setting, stream, arrays));
-            let kernel = built.transpose()?.flatten().ok_or_else(|| too_many(self.kernel))?;
-            let parts_before = parts;
-            parts += kernel.parts();
-            Ok(Some(Piece { view, kernel, parts_before }))
+            let made = piece(rows, parts)?;
+            parts += made.kernel.parts();
+            Ok(Some(made))
         });
         Ok(GridPart {
             view: self.view(&local, computed, owned)?,
             borders: first?.into_iter().chain(last?).collect(),
             inner: middle?,
-            parts,
+            all: piece(tiles.clone(), 0)?,
+            is_together: false,
             observer: Observer::new(&local)?,
             others: None,
             omega: self.setting.method.omega(),
@@ -231,7 +236,7 @@ impl<R: DeviceReal> Part for GridPart<R> {
                 });
                 let bytes = stored.len() * size_of::<R>();
                 let message = Message::new([from, to], gpus, ends, bytes, exchange)?;
-                messages.push(Message { is_answered: shared.is_answered(from, to), ..message });
+                messages.push(message.answered(shared.is_answered(from, to)));
             }
         }
         let kernel = Kernel::named(row.name);
@@ -248,7 +253,14 @@ impl<R: DeviceReal> Part for GridPart<R> {
     }
 
     fn parts(&self) -> usize {
-        self.parts
+        match self.is_together {
+            true => self.all.kernel.parts(),
+            false => self.borders.iter().chain(&self.inner).map(|piece| piece.kernel.parts()).sum(),
+        }
+    }
+
+    fn launch_together(&mut self, are_together: bool) {
+        self.is_together = are_together;
     }
 
     fn other_parts(&self) -> usize {
@@ -267,8 +279,7 @@ impl<R: DeviceReal> Part for GridPart<R> {
     }
 
     fn footprint(&self) -> Option<Footprint> {
-        let pieces = self.inner.iter().chain(&self.borders);
-        pieces.map(|piece| piece.kernel.footprint()).max_by_key(|footprint| footprint.blocks)
+        Some(self.all.kernel.footprint())
     }
 
     fn launch_borders(
@@ -277,7 +288,10 @@ impl<R: DeviceReal> Part for GridPart<R> {
         step: Step,
         _: Others,
     ) -> Result<(), DriverError> {
-        self.borders.iter().try_for_each(|piece| piece.launch(stream, step))
+        match self.is_together {
+            true => self.all.launch(stream, step),
+            false => self.borders.iter().try_for_each(|piece| piece.launch(stream, step)),
+        }
     }
 
     fn launch_inner(
@@ -286,7 +300,8 @@ impl<R: DeviceReal> Part for GridPart<R> {
         step: Step,
         _: Others,
     ) -> Result<(), DriverError> {
-        self.inner.iter().try_for_each(|piece| piece.launch(stream, step))
+        let apart = self.inner.iter().filter(|_| !self.is_together);
+        apart.into_iter().try_for_each(|piece| piece.launch(stream, step))
     }
 
     fn launch_others(

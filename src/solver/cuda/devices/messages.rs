@@ -16,14 +16,13 @@ pub(super) struct Message {
     /// Where they go, in either array of the receiver.
     received: [Pointer; 2],
     bytes: usize,
-    /// Whether the receiver reads what it overwrites only before it sends an answer of the same exchange: once that has
-    /// arrived, it has read it.
+    /// See [`Message::answered`].
     pub is_answered: bool,
     pub transfer: Transfer,
 }
 
 impl Message {
-    /// Prepares the messages from one device to another, each of so many bytes; it is not known whether they are answered.
+    /// Prepares the messages from one device to another, each of so many bytes.
     ///
     /// # Errors
     /// [`SolverError`] if their GPUs cannot reach each other and `path` demands it, or a driver fails.
@@ -36,6 +35,12 @@ impl Message {
     ) -> Result<Self, SolverError> {
         let transfer = Transfer::new(&gpus[from], &gpus[to], bytes, path)?;
         Ok(Self { from, to, sent, received, bytes, is_answered: false, transfer })
+    }
+
+    /// The same, but `is_answered` says whether the receiver reads what it overwrites only before it sends an answer in the
+    /// same exchange: once that has arrived, it has read it.
+    pub fn answered(self, is_answered: bool) -> Self {
+        Self { is_answered, ..self }
     }
 
     /// Enqueues it for an array: into a stream of its sender and, through this machine, into one of its receiver.
