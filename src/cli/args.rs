@@ -206,8 +206,8 @@ pub struct CommonArgs {
         allow_hyphen_values = true
     )]
     threads: Option<ThreadsList>,
-    /// GPUs of --backend cuda and auto, by their numbers in `tilescope devices`: one, several with commas, which share a
-    /// 2D or 3D grid, lines of --batch or a matrix, or `all`. Results do not depend on it with --exchange-every 1
+    /// GPUs of --backend cuda and auto, by their numbers in `tilescope devices`: one, several with commas, which share
+    /// a 2D or 3D grid, lines of --batch or a matrix, or `all`. Results do not depend on it with --exchange-every 1
     #[arg(
         long,
         value_name = "N,…",
@@ -219,9 +219,9 @@ pub struct CommonArgs {
     /// Path by which GPUs that share a grid or a matrix exchange values. Results do not depend on it [default: auto]
     #[arg(long, value_name = "PATH", help_heading = "Method")]
     exchange: Option<ExchangePath>,
-    /// Devices that share a grid or a matrix, simulated on one CPU or GPU: rows of tiles (with --method classic bands of 16
-    /// rows, in 3D planes), lines of a batch, blocks of a matrix; on a CPU also tiles of a line, and slabs of --method
-    /// pyramid. Results do not depend on it with --exchange-every 1 [default: a single device]
+    /// Devices that share a grid or a matrix, simulated on one CPU or GPU: rows of tiles (with --method classic bands
+    /// of 16 rows, in 3D planes), lines of a batch, blocks of a matrix; on a CPU also tiles of a line, and slabs of
+    /// --method pyramid. Results do not depend on it with --exchange-every 1 [default: a single device]
     #[arg(
         long,
         value_name = "N",

@@ -283,9 +283,9 @@ pub struct MethodSpec {
     pub backend: Backend,
     /// Threads on the CPU; 0 for one per core. No result depends on it.
     pub threads: usize,
-    /// The GPUs that it runs on with back ends `cuda` and `auto`, by their ordinals; `all` in a file stands for those of
-    /// the machine. Several share the tiles of a 2D or 3D grid, the lines of a batch or the blocks of a matrix; exchanged after
-    /// every cycle, no result depends on it.
+    /// The GPUs that it runs on with back ends `cuda` and `auto`, by their ordinals; `all` in a file stands for those
+    /// of the machine. Several share the tiles of a 2D or 3D grid, the lines of a batch or the blocks of a matrix;
+    /// exchanged after every cycle, no result depends on it.
     #[serde(skip_serializing_if = "is_first_gpu", deserialize_with = "gpus")]
     pub devices: Vec<u32>,
     /// How values get from one of several GPUs to another. No result depends on it.

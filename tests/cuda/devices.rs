@@ -1,4 +1,5 @@
-//! Devices that share a grid or the lines of a batch: those that GPUs are, or that one GPU simulates, make the bits of those that a CPU simulates.
+//! Devices that share a grid or the lines of a batch: those that GPUs are, or that one GPU simulates, make the bits of
+//! those that a CPU simulates.
 
 use crate::cases::{Case, case, with_random_rows};
 use crate::gpu::{device, several};
@@ -189,8 +190,8 @@ fn devices_take_volumes() {
     compare_cases(count, count / 3, volume());
 }
 
-/// Sums of squares are added tile by tile, in the order of tiles and not of devices. On lines kernel `register` adds those
-/// of several tiles first, beginning anew with each device.
+/// Sums of squares are added tile by tile, in the order of tiles and not of devices. On lines kernel `register` adds
+/// those of several tiles first, beginning anew with each device.
 fn norms_of_devices_are_those_of_one_gpu() {
     let cases = prop_oneof![of_planes(case()), of_planes(large()), volume()];
     let settings = (cases, kernels(), precisions(), 2..=4_usize, made());

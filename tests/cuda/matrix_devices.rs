@@ -1,5 +1,5 @@
-//! Devices that share the blocks of a matrix: those that GPUs are, or that one GPU simulates, make the bits of those that a
-//! CPU simulates.
+//! Devices that share the blocks of a matrix: those that GPUs are, or that one GPU simulates, make the bits of those
+//! that a CPU simulates.
 
 use crate::devices::{compare, compare_many, made, on_gpus, same};
 use crate::gpu::several;

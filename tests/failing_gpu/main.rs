@@ -327,7 +327,7 @@ fn several_gpus_are_refused_and_fail_in_a_sentence() {
             // What others read lies side by side, and apart.
             "--matrix poisson-40x30 --tile 100 --k 4",
             "--matrix trefethen-500 --tile 32 --k 4 --overlap 2",
-            "--matrix trefethen-500 --method classic",
+            "--matrix trefethen-2000 --method classic",
         ] {
             if problem.contains("batch") && options.contains("every") {
                 continue;

@@ -2,8 +2,8 @@
 
 use crate::run::runner::Run;
 
-/// Seconds of the stages of a run. Set-up is all before the cycles, shutdown what comes after; both are measured apart of
-/// a matrix.
+/// Seconds of the stages of a run. Set-up is all before the cycles, shutdown what comes after; both are measured apart
+/// of a matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunTimes {
     /// To read the matrix, or to generate it.

@@ -239,7 +239,8 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
         self.enqueue(stream, self.parts, self.arguments, step, others)
     }
 
-    /// Enqueues one cycle of some of the blocks, at least one. The parts of their norms lie where they do with all blocks.
+    /// Enqueues one cycle of some of the blocks, at least one. The parts of their norms lie where they do with all
+    /// blocks.
     pub fn launch_some(
         &self,
         stream: &Arc<CudaStream>,

@@ -1,7 +1,8 @@
 //! What one of several devices makes of a sparse matrix: the kernel for its blocks, on the rows that it keeps.
 //!
 //! Sums of squares come block by block in their order, whatever the number of devices. Blocks of Jacobi's sweeps, which
-//! change nothing, are cut where devices meet: there norms agree up to rounding with those of another number of devices.
+//! change nothing, are cut where devices meet: there norms agree up to rounding with those of another number of
+//! devices.
 
 use super::kept::{FIRST_POINT, Kept};
 use super::messages::Message;
@@ -43,8 +44,8 @@ pub(super) struct BlocksPart<R> {
 }
 
 impl<R: DeviceReal> BlocksPart<R> {
-    /// Copies blocks of a system to a GPU; `sent` are the places of the rows that other devices receive, and `packed` those
-    /// that are packed for them.
+    /// Copies blocks of a system to a GPU; `sent` are the places of the rows that other devices receive, and `packed`
+    /// those that are packed for them.
     fn new(
         gpu: &Gpu,
         stream: &Arc<CudaStream>,
@@ -242,8 +243,8 @@ impl<R: DeviceReal> Part for BlocksPart<R> {
     }
 }
 
-/// Blocks with those that a border between devices crosses cut in two there: blocks of sweeps over the whole matrix, which
-/// compute what they own.
+/// Blocks with those that a border between devices crosses cut in two there: blocks of sweeps over the whole matrix,
+/// which compute what they own.
 fn cut_at(borders: &[usize], blocks: Vec<BlockRows>) -> Vec<BlockRows> {
     let mut parts = Vec::with_capacity(blocks.len() + borders.len());
     for (owned, computed) in blocks {

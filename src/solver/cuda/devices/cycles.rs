@@ -1,5 +1,5 @@
-//! A cycle of devices that share a grid or a matrix: the tiles at their borders first, and the exchange while the others
-//! are computed.
+//! A cycle of devices that share a grid or a matrix: the tiles at their borders first, and the exchange while the
+//! others are computed.
 //!
 //! Everything is enqueued without waiting for it, so that a batch of cycles can be recorded as one graph over all devices.
 //! A device waits for those that it exchanges with, not for all.

@@ -1,9 +1,9 @@
 //! What one of several devices makes of a grid: the kernels for its tiles, on its planes; of a batch, for its lines.
 //!
-//! Sums of squares come in the parts of its kernels, tile by tile in their order. Kernel `register` adds those of several
-//! tiles of lines in a warp, `classic` those of rows of a batch in a block, and a launch on tensor cores those of several
-//! tiles: there a device begins a warp, a block or a launch of its own, and norms agree up to rounding with those of
-//! another number of devices.
+//! Sums of squares come in the parts of its kernels, tile by tile in their order. Kernel `register` adds those of
+//! several tiles of lines in a warp, `classic` those of rows of a batch in a block, and a launch on tensor cores those
+//! of several tiles: there a device begins a warp, a block or a launch of its own, and norms agree up to rounding with
+//! those of another number of devices.
 
 use super::kept::Kept;
 use super::messages::Message;
@@ -153,8 +153,8 @@ impl<R: DeviceReal> Tiles<'_, R> {
         Ok(View { system, offset: self.bytes_of(before) })
     }
 
-    /// Rows of tiles as kernels take them: tiles with the numbers that they have in the whole grid, so that all lie where
-    /// they do there; bands of rows, and lines of a batch, as a grid of their own.
+    /// Rows of tiles as kernels take them: tiles with the numbers that they have in the whole grid, so that all lie
+    /// where they do there; bands of rows, and lines of a batch, as a grid of their own.
     fn view_of_tiles(
         &self,
         local: &DeviceSystem<R>,

@@ -1,5 +1,5 @@
-//! A grid or a sparse matrix that several GPUs share, or one GPU that simulates them: each keeps the planes, or the rows,
-//! of its tiles and makes their cycles; devices exchange what their tiles read of each other.
+//! A grid or a sparse matrix that several GPUs share, or one GPU that simulates them: each keeps the planes, or the
+//! rows, of its tiles and makes their cycles; devices exchange what their tiles read of each other.
 //!
 //! | file | |
 //! |---|---|
@@ -60,8 +60,8 @@ pub(super) use links::measure as measure_links;
 /// Batches that show how long cycles take: the first two are without a graph, and with one for the time of those.
 const TRIED_BATCHES: usize = 3;
 
-/// A solver on devices that share a grid or a matrix. Exchanged after every cycle, its iterates are those of one device, to
-/// the last bit; else those of devices that a CPU simulates.
+/// A solver on devices that share a grid or a matrix. Exchanged after every cycle, its iterates are those of one
+/// device, to the last bit; else those of devices that a CPU simulates.
 struct DevicesSolver<P: Part> {
     /// Dropped first: it waits for cycles, which use the arrays of the other fields.
     batches: GraphBatch,
@@ -478,7 +478,8 @@ impl<P: Part> Solver for DevicesSolver<P> {
     }
 }
 
-/// A method shared out over as many devices as `own` has, or as it has parts to share, with an exchange after every cycle.
+/// A method shared out over as many devices as `own` has, or as it has parts to share, with an exchange after every
+/// cycle.
 fn shared_out<P: Part>(problem: &Problem, method: Method, own: &Devices) -> (Method, usize) {
     for count in (1..=own.count()).rev() {
         if let Some(devices) = P::share_out(problem, &method, own, count) {

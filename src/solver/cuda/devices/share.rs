@@ -79,8 +79,8 @@ impl Events {
 }
 
 impl<P: Part> DeviceShare<P> {
-    /// A device with arrays for what it keeps; `prepare` makes what it needs for a cycle, on a stream, and may overwrite
-    /// the arrays.
+    /// A device with arrays for what it keeps; `prepare` makes what it needs for a cycle, on a stream, and may
+    /// overwrite the arrays.
     ///
     /// # Errors
     /// [`SolverError`] if they do not fit, or a driver fails.
