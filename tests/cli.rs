@@ -910,10 +910,7 @@ fn simulated_devices_have_the_results_of_one() {
     let window = "--shape 40x64 --method wavefront --simulate-devices 2";
     refuse(window, "2 with method wavefront; one window passes through the whole grid");
     let over_gpus = "are shared out over devices that a CPU simulates";
-    for (settings, what) in [
-        ("--shape 64 --tile 8", "the points of a single line"),
-        ("--shape 40x64 --method pyramid --memory 9kB", "the slabs of a pyramid"),
-    ] {
+    for (settings, what) in [("--shape 64 --tile 8", "the points of a single line")] {
         for place in ["--devices 0,1", "--simulate-devices 2 --backend cuda"] {
             refuse(&format!("{settings} {place}"), &format!("{what} {over_gpus}"));
         }
@@ -1925,6 +1922,12 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
             &["kernel is register", "method classic", "auto, classic"],
         ),
         ("--backend cuda --devices 0,0", &["devices is 0,0", "it must name each GPU once"]),
+        ("--share-by speed", &["--share-by has no effect without several GPUs", "--devices"]),
+        (
+            "--devices 0,1 --exchange-every 2 --share-by speed",
+            &["--share-by is speed", "the iterate depends on the shares", "points"],
+        ),
+        ("--devices 0,1 --share-by hope", &["'hope'", "--share-by", "points, speed"]),
         ("--devices two", &["'two'", "--devices", "such as 0 or 0,1, or all"]),
         ("--method classic --k 8", &["--k has no effect on method classic", "hierarchical"]),
         ("--methd classic", &["--methd", "--method"]),

@@ -11,7 +11,7 @@ use crate::run::{
     BLOCK, Backend, InitialGuess, MatrixSpec, MethodName, MethodSpec, Preset, ProblemKind,
     ProblemSpec, RunSpec, StopRule, StopSpec,
 };
-use crate::solver::{ExchangePath, Height, Kernel, Slabs, Subiterations};
+use crate::solver::{ExchangePath, Height, Kernel, ShareBy, Slabs, Subiterations};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -207,7 +207,8 @@ pub struct CommonArgs {
     )]
     threads: Option<ThreadsList>,
     /// GPUs of --backend cuda and auto, by their numbers in `tilescope devices`: one, several with commas, which share
-    /// a 2D or 3D grid, lines of --batch or a matrix, or `all`. Results do not depend on it with --exchange-every 1
+    /// a 2D or 3D grid (its rows of tiles, or the slabs of --method pyramid), lines of --batch or a matrix, or `all`.
+    /// Results do not depend on it with --exchange-every 1
     #[arg(
         long,
         value_name = "N,…",
@@ -219,9 +220,12 @@ pub struct CommonArgs {
     /// Path by which GPUs that share a grid or a matrix exchange values. Results do not depend on it [default: auto]
     #[arg(long, value_name = "PATH", help_heading = "Method")]
     exchange: Option<ExchangePath>,
+    /// By what several GPUs share out a grid. Results do not depend on it [default: points]
+    #[arg(long, value_name = "MEASURE", help_heading = "Method")]
+    share_by: Option<ShareBy>,
     /// Devices that share a grid or a matrix, simulated on one CPU or GPU: rows of tiles (with --method classic bands
-    /// of 16 rows, in 3D planes), lines of a batch, blocks of a matrix; on a CPU also tiles of a line, and slabs of
-    /// --method pyramid. Results do not depend on it with --exchange-every 1 [default: a single device]
+    /// of 16 rows, in 3D planes), lines of a batch, blocks of a matrix, slabs of --method pyramid; on a CPU also tiles
+    /// of a line. Results do not depend on it with --exchange-every 1 [default: a single device]
     #[arg(
         long,
         value_name = "N",
@@ -360,6 +364,7 @@ impl CommonArgs {
         }
         method.devices = self.devices.clone().map_or(method.devices, |values::Gpus(gpus)| gpus);
         method.exchange = self.exchange.unwrap_or(method.exchange);
+        method.share_by = self.share_by.unwrap_or(method.share_by);
         method.simulate_devices = self.simulate_devices.or(method.simulate_devices);
         method.exchange_every = self.exchange_every.or(method.exchange_every);
         method.link = self.link.or(method.link);
@@ -391,6 +396,12 @@ impl CommonArgs {
                 self.devices.is_some(),
                 !spec.method.is_for_cpu(),
                 "on a run that is for the CPU; it chooses a GPU",
+            ),
+            (
+                "--share-by",
+                self.share_by.is_some(),
+                spec.method.has_several_gpus(),
+                "without several GPUs; use it with --devices, such as 0,1",
             ),
             (
                 "--exchange-every",
@@ -629,6 +640,11 @@ impl RunArgs {
                 base.exchange
             } else {
                 ExchangePath::Auto
+            }),
+            share_by: self.common.share_by.unwrap_or(if is_shared {
+                base.share_by
+            } else {
+                ShareBy::Points
             }),
             exchange_every: self
                 .common

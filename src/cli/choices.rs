@@ -11,7 +11,7 @@ use crate::picture::{
 use crate::problem::matrix::Ordering;
 use crate::run::papers::Group;
 use crate::run::{Backend, FieldKind, Measure, MethodName, PRESETS, ProblemKind, StopRule};
-use crate::solver::{ExchangePath, Kernel, Slabs};
+use crate::solver::{ExchangePath, Kernel, ShareBy, Slabs};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
@@ -38,7 +38,7 @@ macro_rules! choices {
 }
 
 choices!(Backend, ExchangePath, FieldKind, Group, Kernel, Measure, MethodName, Ordering);
-choices!(Precision, ProblemKind, Slabs, StopRule);
+choices!(Precision, ProblemKind, ShareBy, Slabs, StopRule);
 choices!(ColourMap, FigureKind, InsideKind, Norm, Over, Pairing, ScaleKind, SweepFigure, Theme);
 
 /// The names of presets, with hidden aliases for earlier ones.

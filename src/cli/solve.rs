@@ -17,7 +17,8 @@ use crate::problem;
 use crate::problem::matrix::{self, BlockEntries};
 use crate::run::{
     Divergence, FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Record, Run, RunTimes,
-    Stop, StopRule, Store, curve_table, reduction, save_solution, save_unknowns,
+    Stop, StopRule, Store, curve_table, go_on_without_failed_gpus, reduction, save_solution,
+    save_unknowns,
 };
 use crate::solver::{EdgeShare, Kernel, SolverError, Subiterations, Traffic};
 use crate::stop_token::StopToken;
@@ -215,8 +216,9 @@ impl Solve {
             interrupt.ends_with(self.interrupted(run));
             match run.advance(u64::MAX) {
                 Err(SolverError::Stopped) => return Ok(false),
-                made => made?,
-            };
+                Err(failure) => go_on(run, failure)?,
+                Ok(_) => {}
+            }
             progress.show_run(run);
         }
         // Its summary may take long, too.
@@ -249,6 +251,21 @@ impl Solve {
         }
         Ok(())
     }
+}
+
+/// Continues a run that failed on those of its GPUs that work, and says so.
+fn go_on(run: &mut Run, failure: SolverError) -> anyhow::Result<()> {
+    let plan = Arc::clone(run.plan());
+    if plan.spec.store.is_some() {
+        // The same command goes on from there.
+        return Err(failure.into());
+    }
+    let said = go_on_without_failed_gpus(&plan, failure, |plan| {
+        run.move_to(&Arc::new(plan))?;
+        Ok(run.cycle())
+    })?;
+    print_note(&said);
+    Ok(())
 }
 
 /// How far Ctrl-C let a run come: the cycles that were made whole.

@@ -93,6 +93,30 @@ impl Shares {
         Self::beginning(axis, devices, begin)
     }
 
+    /// The same in proportion to the speeds of the devices, which are any measure of it: each begins with the tile before
+    /// which their number is nearest to its part, and has one tile at least. Speeds that are no positive numbers share out
+    /// evenly.
+    ///
+    /// # Errors
+    /// As [`Shares::new`].
+    pub fn by_speed(axis: &AxisTiling, speeds: &[f64]) -> Result<Self, SharesError> {
+        if !speeds.iter().all(|speed| *speed > 0.0 && speed.is_finite()) {
+            return Self::new(axis, speeds.len());
+        }
+        let (tiles, devices) = (axis.count(), speeds.len());
+        check(devices, tiles)?;
+        let all: f64 = speeds.iter().sum();
+        let (mut begins, mut before) = (vec![0], 0.0);
+        for device in 1..devices {
+            before += speeds[device - 1];
+            let even = (tiles as f64 * (before / all)).round() as usize;
+            begins.push(even.clamp(begins[device - 1] + 1, tiles - (devices - device)));
+        }
+        begins.push(tiles);
+        let shares = Self::beginning(axis, devices, |device| begins[device])?;
+        Ok(shares.receiving(|share| std::iter::once(share.read(axis.n())).collect()))
+    }
+
     /// Shares out blocks of rows of a matrix, so that the devices have as much of their work as runs of blocks allow:
     /// each begins with the block before which the work is nearest to its part of all work. `read` are the rows that
     /// the blocks of a device read, ascending, in runs.
@@ -335,6 +359,25 @@ mod tests {
             "simulate_devices is 9; it must be 1 to 8, the rows of tiles that devices share";
         assert_eq!(refused(9), expected);
         assert!(refused(0).starts_with("simulate_devices is 0; "));
+    }
+
+    #[test]
+    fn a_device_that_is_three_times_as_fast_has_three_times_as_many_tiles() {
+        let axis = AxisTiling::new(32 * 32, 32, 0).unwrap();
+        let tiles = |speeds: &[f64]| {
+            let shares = Shares::by_speed(&axis, speeds).unwrap();
+            shares.of_devices().iter().map(|share| share.tiles.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(tiles(&[3e9, 1e9]), [24, 8]);
+        assert_eq!(tiles(&[1.0, 2.0, 1.0]), [8, 16, 8]);
+        // Each has one at least.
+        assert_eq!(tiles(&[1e-9, 1.0, 1e-9]), [1, 30, 1]);
+        assert_eq!(tiles(&[1.0, 1e-9, 1e-9]), [30, 1, 1]);
+        for unknown in [f64::NAN, f64::INFINITY, 0.0, -1.0] {
+            assert_eq!(tiles(&[unknown, 1.0]), [16, 16]);
+        }
+        assert!(Shares::by_speed(&axis, &[1.0; 33]).is_err());
+        assert!(Shares::by_speed(&axis, &[]).is_err());
     }
 
     fn any_axis() -> impl Strategy<Value = AxisTiling> {

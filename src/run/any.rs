@@ -8,7 +8,7 @@ use super::spec::{
 use crate::grid::{ByteCount, Precision};
 use crate::problem::matrix::Ordering;
 use crate::problem::{Boundary, HotBox, Stencil};
-use crate::solver::{ExchangePath, Height, Kernel, Slabs, Subiterations};
+use crate::solver::{ExchangePath, Height, Kernel, ShareBy, Slabs, Subiterations};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -113,7 +113,7 @@ prop_compose! {
         devices in prop_oneof![Just(vec![0]), prop::collection::vec(0..9_u32, 1..=2)],
         (kernel, block_size) in (proptest::sample::select(&Kernel::ALL), order()),
         (simulate_devices, exchange_every, link) in devices(),
-        exchange in prop::sample::select(ExchangePath::ALL.to_vec()),
+        (exchange, share_by) in (prop::sample::select(ExchangePath::ALL.to_vec()), prop::sample::select(ShareBy::ALL.to_vec())),
         change in any::<bool>(),
         tolerance in proptest::option::of(number()),
         max_cycles in prop_oneof![Just(StopSpec::default().max_cycles), any::<u64>()],
@@ -150,9 +150,12 @@ prop_compose! {
             Some(_) if change => StopRule::Change,
             Some(_) => StopRule::Residual,
         };
-        let mut method = MethodSpec { name, k, tile, overlap, omega, wave, warp, precision, backend, threads, devices, exchange, simulate_devices, exchange_every, link, kernel, block_size, height, memory, slabs };
+        let mut method = MethodSpec { name, k, tile, overlap, omega, wave, warp, precision, backend, threads, devices, exchange, share_by, simulate_devices, exchange_every, link, kernel, block_size, height, memory, slabs };
         if method.is_for_cpu() {
             method.devices = MethodSpec::default().devices;
+        }
+        if !method.has_several_gpus() {
+            method.share_by = ShareBy::default();
         }
         RunSpec { version: VERSION, store: None, problem, method, stop: StopSpec { rule, tolerance, max_cycles } }
     }

@@ -6,7 +6,7 @@ use crate::grid::Precision;
 use crate::number::joined;
 use crate::problem::matrix::Ordering;
 use crate::problem::{Boundary, HotBox};
-use crate::solver::{ExchangePath, Kernel, Slabs};
+use crate::solver::{ExchangePath, Kernel, ShareBy, Slabs};
 use std::fmt::Write as _;
 
 /// The command line that makes this run, for a POSIX shell: the most common settings are
@@ -167,6 +167,9 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     }
     if method.exchange != ExchangePath::default() {
         line.option("exchange", method.exchange.name());
+    }
+    if method.share_by != ShareBy::default() && method.has_several_gpus() {
+        line.option("share-by", method.share_by.name());
     }
     if let Some(count) = method.simulate_devices {
         line.option("simulate-devices", &count.to_string());

@@ -10,6 +10,7 @@ mod command;
 mod export;
 mod fit_to_gpu;
 pub mod flagg;
+mod gpu_loss;
 mod history;
 pub(crate) mod host;
 mod initial_guess;
@@ -38,6 +39,7 @@ pub use export::{
     frequencies_table, inside_table, map_table, mean_tile_table, probes_table, profile_table,
     row_map_table, save_field, save_run, save_shown, save_solution, save_unknowns,
 };
+pub use gpu_loss::{GpuLossError, go_on_without_failed_gpus};
 pub use history::{
     CostAt, CycleValue, History, Largest, Record, Reductions, SpeedupAt, reduction, speedup_curve,
 };

@@ -24,8 +24,8 @@ use crate::problem::{
 use crate::solver::cuda::{self, Device};
 use crate::solver::{
     Devices, DevicesError, ExchangePath, Kernel, Layout, Link, MemoryTraffic, Method, MethodName,
-    Place, SharedParts, Slabs, SolverError, Spectral, SpectralError, StreamingError, Subiterations,
-    Traffic, traffic_of_cycle,
+    Place, ShareBy, SharedParts, Slabs, SolverError, Spectral, SpectralError, StreamingError,
+    Subiterations, Traffic, traffic_of_cycle,
 };
 use crate::stop_token::StopToken;
 use std::num::NonZeroU64;
@@ -926,11 +926,8 @@ impl RunSpec {
     /// What is shared out over simulated devices on a CPU, and not over GPUs; `None` if GPUs share it, too.
     pub fn shared_on_cpu_alone(&self) -> Option<&'static str> {
         let ProblemSpec { kind, shape, batch, .. } = &self.problem;
-        if *kind == ProblemKind::Matrix {
-            None
-        } else if self.method.name.is_streaming() {
-            Some("the slabs of a pyramid")
-        } else if shape.len() == 1 && *batch == 1 {
+        let is_line = *kind != ProblemKind::Matrix && shape.len() == 1 && *batch == 1;
+        if is_line && !self.method.name.is_streaming() {
             Some("the points of a single line")
         } else {
             None
@@ -987,6 +984,7 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     if spec.slabs == Slabs::Two {
         return Err(value("slabs", "two", "with several devices it must be auto or one"));
     }
+    check_share_by(run)?;
     if exchange_every == Some(0) {
         return Err(value("exchange_every", 0, "it must be at least 1"));
     }
@@ -1006,8 +1004,33 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     }
 }
 
+/// Refuses shares by speed where no GPU is measured, or where the iterate depends on the shares.
+fn check_share_by(run: &RunSpec) -> Result<(), PlanError> {
+    let spec = &run.method;
+    let refuse = |allowed: &str| Err(value("share_by", spec.share_by.name(), allowed));
+    if spec.share_by == ShareBy::Points {
+        return Ok(());
+    }
+    if spec.simulate_devices.is_some() {
+        return refuse("simulated devices are equally fast, so it must be points");
+    }
+    if spec.name.is_streaming() {
+        return refuse("slabs of a pass are shared out evenly, so it must be points");
+    }
+    if spec.has_frozen_devices() {
+        return refuse(
+            "with exchange_every above 1 the iterate depends on the shares, so it must be points",
+        );
+    }
+    Ok(())
+}
+
 /// The method on a grid shared out over several devices, if there are any.
-fn on_devices(spec: &MethodSpec, method: Method, shape: &Shape) -> Result<Method, PlanError> {
+pub(super) fn on_devices(
+    spec: &MethodSpec,
+    method: Method,
+    shape: &Shape,
+) -> Result<Method, PlanError> {
     shared_out(spec, method, |method, count, every, link| {
         Ok(Devices::new(method, shape, count, every, link)?)
     })
@@ -1034,7 +1057,7 @@ fn shared_out(
     let Some(count) = spec.device_count() else { return Ok(method) };
     let every = spec.exchange_every.and_then(NonZeroU64::new).unwrap_or(NonZeroU64::MIN);
     match share(&method, count, every, spec.link()) {
-        Ok(devices) => Ok(method.on_devices(devices)),
+        Ok(devices) => Ok(method.on_devices(devices.sharing_by(spec.share_by))),
         Err(DevicesError::Overlap(error)) => Err(error.into()),
         Err(DevicesError::Shares(error)) if spec.simulate_devices.is_some() => Err(error.into()),
         Err(DevicesError::Shares(SharesError { parts, what, .. })) => {

@@ -10,7 +10,8 @@ use crate::problem::{Boundary, HotBox, Jump, Stencil};
 pub use crate::solver::MethodName;
 use crate::solver::cuda;
 use crate::solver::{
-    ExchangePath, Height, Kernel, Link, Schedule, Slabs, Streaming, StreamingError, Subiterations,
+    ExchangePath, Height, Kernel, Link, Schedule, ShareBy, Slabs, Streaming, StreamingError,
+    Subiterations,
 };
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 /// The newest version of the description, and of those that this program reads. It writes the
 /// oldest that holds what was chosen, so that older programs read what they understand.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 
 /// The version that had one back end, and no kernels to choose from.
 const CPU_ALONE: u32 = 1;
@@ -47,6 +48,9 @@ const DEVICES: u32 = 7;
 
 /// The version that had these, but no store.
 const PLACES: u32 = 8;
+
+/// The version that had a store, but no shares by speed.
+const STORES: u32 = 9;
 
 /// Everything that makes a run: the problem, the method, and when to stop.
 ///
@@ -291,6 +295,9 @@ pub struct MethodSpec {
     /// How values get from one of several GPUs to another. No result depends on it.
     #[serde(skip_serializing_if = "is_auto_path")]
     pub exchange: ExchangePath,
+    /// By what several GPUs share out a grid. No result depends on it, and no file has what is measured for it.
+    #[serde(skip_serializing_if = "is_by_points")]
+    pub share_by: ShareBy,
     /// Devices that share a grid or a matrix, simulated on one device ([`crate::solver::Devices`]); a single one
     /// where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -417,6 +424,7 @@ impl Default for MethodSpec {
             threads: 0,
             devices: vec![0],
             exchange: ExchangePath::Auto,
+            share_by: ShareBy::Points,
             simulate_devices: None,
             exchange_every: None,
             link: None,
@@ -582,7 +590,7 @@ impl MethodSpec {
         self.omega = 1.0;
         (self.wave, self.warp, self.block_size) = (None, None, None);
         (self.simulate_devices, self.exchange_every, self.link) = (None, None, None);
-        self.exchange = ExchangePath::Auto;
+        (self.exchange, self.share_by) = (ExchangePath::Auto, ShareBy::Points);
         self.devices.truncate(1);
     }
 
@@ -593,6 +601,7 @@ impl MethodSpec {
             self.omega = 1.0;
             // Slabs exchange nothing, and one window is on one device.
             (self.exchange, self.exchange_every) = (ExchangePath::Auto, None);
+            self.share_by = ShareBy::Points;
             if name == MethodName::Wavefront {
                 (self.simulate_devices, self.link) = (None, None);
             }
@@ -627,6 +636,11 @@ impl MethodSpec {
         let gpus =
             (self.backend != Backend::Cpu && self.devices.len() > 1).then_some(&self.devices);
         self.simulate_devices.or(gpus.map(Vec::len))
+    }
+
+    /// Whether several GPUs are named that may run it.
+    pub fn has_several_gpus(&self) -> bool {
+        self.backend != Backend::Cpu && self.devices.len() > 1 && !self.is_for_cpu()
     }
 
     /// Whether several devices share the grid, and compute some cycles with values of others that are older than the
@@ -777,6 +791,10 @@ pub fn all_gpus() -> Vec<u32> {
     (0..u32::try_from(count).unwrap_or(1)).collect()
 }
 
+fn is_by_points(share_by: &ShareBy) -> bool {
+    *share_by == ShareBy::Points
+}
+
 fn is_first_gpu(devices: &[u32]) -> bool {
     devices == [0]
 }
@@ -902,7 +920,8 @@ impl RunSpec {
 
     /// Whether the other makes the same iterates: it differs at most in where and how it runs.
     pub fn is_same_run(&self, other: &Self) -> bool {
-        let MethodSpec { backend, threads, exchange, kernel, block_size, .. } = other.method;
+        let MethodSpec { backend, threads, exchange, share_by, kernel, block_size, .. } =
+            other.method;
         if self.method.prefers_spectral() != other.method.prefers_spectral() {
             return false;
         }
@@ -916,6 +935,7 @@ impl RunSpec {
             threads,
             devices,
             exchange,
+            share_by,
             kernel,
             block_size,
             ..self.method.clone()
@@ -957,8 +977,10 @@ impl RunSpec {
         let is_per_point = self.problem.kind == ProblemKind::Diffusion;
         let is_placed =
             |matrix: &MatrixSpec| matrix.coordinates.is_some() || matrix.checksum.is_some();
-        let version = if self.store.is_some() {
+        let version = if self.method.share_by != ShareBy::Points {
             VERSION
+        } else if self.store.is_some() {
+            STORES
         } else if matrix.as_ref().is_some_and(is_placed) {
             PLACES
         } else if self.method.device_count().is_some()
@@ -1213,6 +1235,24 @@ mod tests {
         assert!(read.is_same_run(&RunSpec::default()));
         let found = read.found_beside(Path::new("runs/a.toml"));
         assert_eq!(found.store, Some(PathBuf::from("runs/store")));
+    }
+
+    /// Where and how a run is made says nothing of its iterates.
+    #[test]
+    fn shares_by_speed_have_the_newest_version() {
+        let mut spec = RunSpec::default();
+        spec.method.devices = vec![0, 1];
+        let even = spec.clone();
+        spec.method.share_by = ShareBy::Speed;
+        let text = spec.to_toml();
+        assert!(
+            text.starts_with("version = 10\n") && text.contains("share_by = \"speed\""),
+            "{text}"
+        );
+        assert_eq!(RunSpec::from_toml(&text, "it").unwrap(), spec);
+        assert!(spec.is_same_run(&even) && even.is_same_run(&spec));
+        spec.method.set_name(MethodName::Pyramid);
+        assert_eq!(spec.method.share_by, ShareBy::Points);
     }
 
     #[test]

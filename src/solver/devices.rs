@@ -8,7 +8,7 @@
 //! Lines of a batch are independent, and slabs that visit the fast memories of devices read what lies in the computer's
 //! memory: then nothing is exchanged.
 
-use super::{Method, Scheme};
+use super::{Method, Scheme, ShareBy};
 use crate::grid::{AxisTiling, Precision, Shape, Share, Shares, SharesError};
 use crate::problem::Csr;
 use crate::problem::matrix::{OverlapError, Readers, computed_rows};
@@ -83,6 +83,7 @@ pub struct Devices {
     shares: Arc<Shares>,
     exchange_every: NonZeroU64,
     link: Link,
+    share_by: ShareBy,
 }
 
 /// Why a matrix cannot be shared out.
@@ -124,7 +125,7 @@ impl Devices {
         let SharedParts { axis, what, are_apart } = SharedParts::of(method, shape);
         let made = if are_apart { Shares::independent } else { Shares::new };
         let shares = made(&axis, count).map_err(|error| SharesError { what, ..error })?;
-        Ok(Self { shares: Arc::new(shares), exchange_every, link })
+        Ok(Self { shares: Arc::new(shares), exchange_every, link, share_by: ShareBy::Points })
     }
 
     /// Shares out blocks of rows of a matrix, by the entries of the rows that they compute. A device receives the values
@@ -155,7 +156,36 @@ impl Devices {
         let what = SharedParts::of_blocks(&blocks).what;
         let shares = Shares::of_blocks(&blocks, count, &work, read)
             .map_err(|error| SharesError { what, ..error })?;
-        Ok(Self { shares: Arc::new(shares), exchange_every, link })
+        Ok(Self { shares: Arc::new(shares), exchange_every, link, share_by: ShareBy::Points })
+    }
+
+    /// The same, to be shared out by this. GPUs that are to be measured have equal shares until then.
+    #[must_use]
+    pub fn sharing_by(self, share_by: ShareBy) -> Self {
+        Self { share_by, ..self }
+    }
+
+    /// The devices of a grid with shares in proportion to their speeds, one for each of them ([`Shares::by_speed`]). Where
+    /// nothing is exchanged, shares stay as they are.
+    ///
+    /// # Panics
+    /// If there are not as many speeds as devices.
+    #[must_use]
+    pub fn of_speeds(self, speeds: &[f64]) -> Self {
+        assert_eq!(speeds.len(), self.count(), "the speed of every device");
+        if !self.exchange_values() {
+            return self;
+        }
+        match Shares::by_speed(self.shares.axis(), speeds) {
+            Ok(shares) => Self { shares: Arc::new(shares), ..self },
+            // As many devices share it already.
+            Err(_) => self,
+        }
+    }
+
+    /// By what they are shared out.
+    pub fn share_by(&self) -> ShareBy {
+        self.share_by
     }
 
     /// The link by which the time of an exchange is predicted.
@@ -331,6 +361,23 @@ mod tests {
         assert_eq!(SharedParts::of(&Method::Classic, &flat).count(), 5);
         let deep = Shape::grid_3d(9, 70, 4).unwrap();
         assert_eq!(shared(&deep, 4).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn faster_devices_have_larger_shares() {
+        let (four, _) = devices(4, 1);
+        let tiles = |devices: &Devices| {
+            devices.shares().of_devices().iter().map(|it| it.tiles.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(tiles(&four).iter().sum::<usize>(), 585);
+        let uneven = four.sharing_by(ShareBy::Speed).of_speeds(&[1.0, 1.0, 1.0, 2.0]);
+        assert_eq!(tiles(&uneven), [117, 117, 117, 234]);
+        assert_eq!(uneven.share_by(), ShareBy::Speed);
+        // Lines are independent.
+        let batch = Shape::grid_1d(9, 8).unwrap();
+        let lines = Devices::new(&Method::Classic, &batch, 2, NonZeroU64::MIN, Link::NVLINK);
+        let lines = lines.unwrap().of_speeds(&[1.0, 3.0]);
+        assert_eq!((tiles(&lines), lines.exchange_values()), (vec![4, 4], false));
     }
 
     #[test]

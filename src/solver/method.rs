@@ -72,6 +72,18 @@ impl Method {
         Self::OnDevices { devices, sweeps: Box::new(self) }
     }
 
+    /// The same with other devices in the place of its own, if it has any.
+    #[must_use]
+    pub fn with_devices(self, devices: Devices) -> Self {
+        match self {
+            Self::Damped { omega, sweeps } => {
+                Self::Damped { omega, sweeps: Box::new(sweeps.with_devices(devices)) }
+            }
+            Self::OnDevices { sweeps, .. } => Self::OnDevices { devices, sweeps },
+            other => other,
+        }
+    }
+
     /// The devices that share its grid; `None` for a single one.
     pub fn devices(&self) -> Option<&Devices> {
         match self {

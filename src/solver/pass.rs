@@ -23,6 +23,8 @@ pub struct Pass {
     count: usize,
     n: usize,
     kind: Kind,
+    /// Of the planes without the boundary, counted from 0, the first that its slabs own, and the one after the last.
+    owned: [usize; 2],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +61,7 @@ impl Pass {
             }
             Scheme::Wavefront { .. } => Kind::Chunks { chunk: streaming.chunk_on_gpu(shape) },
         };
-        Self { count: Planes::of(shape).count, n: streaming.height(), kind }
+        Self::whole(Planes::of(shape).count, streaming.height(), kind)
     }
 
     /// The same on a CPU: a slab at a time, and chunks of their own size.
@@ -68,7 +70,18 @@ impl Pass {
             Scheme::Pyramid => Kind::Slabs { planes: streaming.planes(), at_once: 1 },
             Scheme::Wavefront { chunk } => Kind::Chunks { chunk },
         };
-        Self { count: Planes::of(shape).count, n: streaming.height(), kind }
+        Self::whole(Planes::of(shape).count, streaming.height(), kind)
+    }
+
+    fn whole(count: usize, n: usize, kind: Kind) -> Self {
+        Self { count, n, kind, owned: [0, count] }
+    }
+
+    /// The part of a pass in slabs whose slabs own these planes, counted from 0 without the boundary: that of a device. It
+    /// reads planes of others as the pass began with them.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(super) fn of_planes(self, planes: Range<usize>) -> Self {
+        Self { owned: [planes.start, planes.end], ..self }
     }
 
     /// N: planes of the grid.
@@ -114,7 +127,9 @@ impl Pass {
     /// How many steps there are.
     pub fn steps(&self) -> usize {
         match self.kind {
-            Kind::Slabs { planes, .. } => self.count.div_ceil(planes - 2 * self.n),
+            Kind::Slabs { planes, .. } => {
+                (self.owned[1] - self.owned[0]).div_ceil(planes - 2 * self.n)
+            }
             // Once all planes are there, the window drains.
             Kind::Chunks { chunk } => (self.count + 1 + self.n).div_ceil(chunk),
         }
@@ -139,12 +154,12 @@ impl Pass {
 
     /// A step by its number.
     pub fn step(&self, number: usize) -> Step {
-        let Self { count, n, kind } = *self;
+        let Self { count, n, kind, owned: [first, last] } = *self;
         match kind {
             Kind::Slabs { planes, at_once } => {
                 let owned = planes - 2 * n;
-                let start = 1 + number * owned;
-                let end = (start + owned).min(count + 1);
+                let start = 1 + first + number * owned;
+                let end = (start + owned).min(last + 1);
                 let up = start.saturating_sub(n)..(end + n).min(count + 2);
                 Step {
                     window: number % at_once,
@@ -165,7 +180,7 @@ impl Pass {
         }
     }
 
-    /// The sweeps of this pass that planes have at a moment, as runs of planes from the first to the last: those in fast
+    /// The sweeps of a whole pass that planes have at a moment, as runs of planes from the first to the last: those in fast
     /// memory by what it has of them, the others by what is written back.
     pub fn sweeps_at(&self, moment: PassMoment) -> Vec<(Range<usize>, usize)> {
         let Self { count, n, .. } = *self;
@@ -247,7 +262,7 @@ mod tests {
             (9, 12, Kind::Chunks { chunk: 5 }),
             (5, 2, Kind::Chunks { chunk: 1 }),
         ] {
-            let pass = Pass { count, n, kind };
+            let pass = Pass::whole(count, n, kind);
             let is_slab = matches!(kind, Kind::Slabs { .. });
             // What is in slow memory, or the wavefront's window, of all planes.
             let mut sweeps = vec![0; count + 2];
@@ -362,19 +377,34 @@ mod tests {
 
     /// Makes a pass on poisoned arrays, its lanes in an order that the seed chooses, and compares it with sweeps.
     fn check(pass: &Pass, seed: u64) {
+        check_parts(pass, std::slice::from_ref(pass), seed);
+    }
+
+    /// The same of a pass in parts, each of which a device makes.
+    fn check_parts(pass: &Pass, parts: &[Pass], seed: u64) {
         let count = pass.count;
         let values = |seed| (0..count + 2).map(|at| random(seed, at as u64)).collect::<Vec<_>>();
         let (from, g) = (values(seed), values(!seed));
+        let mut expected = from.clone();
+        for _ in 0..pass.n {
+            let before = expected.clone();
+            for plane in 1..=count {
+                expected[plane] = updated(before[plane - 1], before[plane + 1], g[plane]);
+            }
+        }
+        let mut made = vec![f64::NAN; count + 2];
+        for part in parts {
+            made = made_by(part, (&from, &g), made, seed);
+        }
+        let bits = |values: &[f64]| values.iter().map(|it| it.to_bits()).collect::<Vec<_>>();
+        assert!(bits(&made[1..=count]) == bits(&expected[1..=count]), "{parts:?} seed {seed}");
+    }
+
+    /// The next iterate, with the planes of a pass made.
+    fn made_by(pass: &Pass, (from, g): (&[f64], &[f64]), to: Vec<f64>, seed: u64) -> Vec<f64> {
         let array = || vec![f64::NAN; pass.window_planes()];
-        let mut lanes = Lanes {
-            pass,
-            windows: (0..pass.windows()).map(|_| [array(), array(), array()]).collect(),
-            done: [0; 3],
-            swept: 0,
-            from: &from,
-            g: &g,
-            to: vec![f64::NAN; count + 2],
-        };
+        let windows = (0..pass.windows()).map(|_| [array(), array(), array()]).collect();
+        let mut lanes = Lanes { pass, windows, done: [0; 3], swept: 0, from, g, to };
         for turn in 0.. {
             let able: Vec<_> = (0..3).filter(|lane| lanes.may_go_on(*lane)).collect();
             if able.is_empty() {
@@ -389,15 +419,29 @@ mod tests {
             lanes.go_on(lane);
         }
         assert_eq!(lanes.done, [pass.steps(); 3], "{pass:?} stands still");
-        let mut expected = from.clone();
-        for _ in 0..pass.n {
-            let before = expected.clone();
-            for plane in 1..=count {
-                expected[plane] = updated(before[plane - 1], before[plane + 1], g[plane]);
+        lanes.to
+    }
+
+    /// Wherever planes are cut into parts: slabs of each begin at its first.
+    #[test]
+    fn the_slabs_of_several_devices_make_jacobis_sweeps() {
+        for count in [2, 7, 60, 131] {
+            for (planes, at_once, n) in [(3, 1, 1), (20, 1, 3), (40, 1, 15), (9, 2, 4), (300, 1, 8)]
+            {
+                let pass = Pass::whole(count, n, Kind::Slabs { planes, at_once });
+                for seed in 0..20 {
+                    let cut = |at: u64| {
+                        let part = random(seed, at).abs().fract();
+                        ((part * count as f64) as usize).clamp(1, count - 1)
+                    };
+                    let mut cuts = vec![0, cut(1), cut(2), count];
+                    cuts.sort_unstable();
+                    cuts.dedup();
+                    let parts = cuts.windows(2).map(|ends| pass.of_planes(ends[0]..ends[1]));
+                    check_parts(&pass, &parts.collect::<Vec<_>>(), seed);
+                }
             }
         }
-        let bits = |values: &[f64]| values.iter().map(|it| it.to_bits()).collect::<Vec<_>>();
-        assert!(bits(&lanes.to[1..=count]) == bits(&expected[1..=count]), "{pass:?} seed {seed}");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! What a solver does, by role: it makes cycles, it is observed, it describes itself.
 
 use super::{
-    CycleNorms, DeviceInfo, EdgeShare, FieldObservation, FieldRequest, Kernel, Method, NormRequest,
-    Norms, PassProgress, PassTimes, Quantity, Samples, SolverError, Statistics, StopToken,
-    Streaming, Traffic, Window,
+    CycleNorms, DeviceInfo, Devices, EdgeShare, FieldObservation, FieldRequest, Kernel, Method,
+    NormRequest, Norms, PassProgress, PassTimes, Quantity, Samples, SolverError, Statistics,
+    StopToken, Streaming, Traffic, Window,
 };
 use crate::grid::{Field, Shape, Tiling};
 use std::any::Any;
@@ -217,6 +217,12 @@ pub trait Describe {
 
     /// The GPU that it runs on; `None` on the CPU.
     fn device(&self) -> Option<&DeviceInfo>;
+
+    /// The devices that share its grid, where they were shared out by what was measured when it was set up; `None` where
+    /// they are those of its method.
+    fn measured_devices(&self) -> Option<&Devices> {
+        None
+    }
 
     /// Seconds that setting it up took, as far as it was made anew; zero where they are not measured apart.
     fn set_up_times(&self) -> SetUpTimes {

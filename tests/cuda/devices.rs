@@ -13,7 +13,8 @@ use tilescope::grid::{Field, Precision, Shape};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::cuda::{self, Device, Gpus};
 use tilescope::solver::{
-    self, CycleNorms, Devices, ExchangePath, Kernel, Link, Method, NormRequest, Solver, SolverError,
+    self, CycleNorms, Devices, ExchangePath, Kernel, Link, Method, NormRequest, ShareBy, Solver,
+    SolverError,
 };
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -25,6 +26,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("devices_take_volumes", devices_take_volumes),
     ("norms_of_devices_are_those_of_one_gpu", norms_of_devices_are_those_of_one_gpu),
     ("many_cycles_of_devices_are_the_same_cycles", many_cycles_of_devices_are_the_same_cycles),
+    ("unequal_shares_make_the_same_bits", unequal_shares_make_the_same_bits),
     ("devices_are_observed_as_one", devices_are_observed_as_one),
     ("devices_refuse_what_they_do_not_share", devices_refuse_what_they_do_not_share),
 ];
@@ -260,6 +262,37 @@ pub fn compare_many(
         assert_eq!(done, cycles);
         same(&*gpus, &*cpu, cycles as usize);
     }
+}
+
+/// Shares by any speeds, and by those that are measured when a solver is set up.
+fn unequal_shares_make_the_same_bits() {
+    let speeds = prop::option::of(prop::collection::vec(0.1..9.0_f64, 4));
+    let cases = prop_oneof![2 => of_planes(case()), 1 => volume()];
+    let settings = (cases, kernels(), precisions(), 2..=4_usize, speeds, made());
+    let compared = Cell::new(0);
+    check(share(80), settings, |(case, kernel, precision, count, speeds, made)| {
+        let is_classic = kernel == Kernel::CLASSIC;
+        let sweeps = if is_classic { Method::Classic } else { case.hierarchical() };
+        let method = shared(sweeps, &case.problem.shape, count, 1);
+        let devices = method.devices().expect("devices").clone();
+        let of_speeds = match &speeds {
+            Some(speeds) => {
+                let count = devices.count();
+                devices.of_speeds(&speeds[..count])
+            }
+            None => devices.sharing_by(ShareBy::Speed),
+        };
+        let method = method.with_devices(of_speeds);
+        if speeds.is_none()
+            && let Ok(gpus) = on_gpus(&case.problem, &method, precision, kernel, made)
+        {
+            let measured = gpus.measured_devices().expect("they were measured");
+            assert_eq!(measured.count(), method.devices().map_or(0, Devices::count));
+        }
+        let is_taken = compare(&case, &method, precision, kernel, made);
+        compared.set(compared.get() + u32::from(is_taken));
+    });
+    assert!(compared.get() > 0);
 }
 
 /// Fields come from this machine, so what is to be seen is that they are those of the present iterate.

@@ -1,15 +1,17 @@
 //! Runs on a GPU from start to end, what they leave behind, and what is refused.
 
+use crate::gpu::several;
 use crate::iterates::{is_slowed, share};
 use std::sync::Arc;
 use std::time::Duration;
 use tilescope::grid::{Precision, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::run::{
-    Backend, FieldKind, MapRequest, MethodName, Observation, ObservationRequest, Outcome, Phase,
-    Planner, ReplayRequest, ReplayTarget, Report, Rewinder, Run, RunArchive, RunSpec, Worker,
-    WorkerRequest,
+    Backend, FieldKind, GpuLossError, MapRequest, MethodName, Observation, ObservationRequest,
+    Outcome, Phase, Planner, ReplayRequest, ReplayTarget, Report, Rewinder, Run, RunArchive,
+    RunSpec, Worker, WorkerRequest, go_on_without_failed_gpus,
 };
+use tilescope::solver::cuda::Device;
 use tilescope::solver::{Kernel, Method, NormRequest, Samples, SolverError};
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -18,6 +20,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("auto_begins_on_the_cpu_and_moves_to_the_GPU", auto_begins_on_the_cpu),
     ("a_thousand_changes_leave_nothing_behind", a_thousand_changes_leave_nothing_behind),
     ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
+    (OF_SEVERAL, when_one_of_several_gpus_is_lost),
     // The last one: the GPU may be of no use to this process afterwards. `.ci/gpu` keeps it from the sanitizer.
     ("when_the_GPU_is_lost_the_run_continues", when_the_gpu_is_lost_the_run_continues),
 ];
@@ -281,9 +284,80 @@ const TRAP: &str = "\
 .visible .entry fail() { trap; }
 ";
 
-fn lose_the_gpu() {
+/// The name of the test that loses one of several GPUs, and the cycles from one exchange to the next in the process that
+/// makes it.
+const OF_SEVERAL: &str = "when_the_GPU_is_lost_beside_others_they_continue";
+const EXCHANGE_EVERY: &str = "TILESCOPE_TEST_EXCHANGE_EVERY";
+
+/// In processes of their own, to which alone the GPU may be of no use afterwards.
+fn when_one_of_several_gpus_is_lost() {
+    let count = several().len();
+    if count < 2 {
+        eprintln!("{OF_SEVERAL}: NOT RUN, there is one GPU");
+        return;
+    }
+    if let Ok(every) = std::env::var(EXCHANGE_EVERY) {
+        return loses_one_of(count, every.parse().expect("a number"));
+    }
+    for every in ["1", "3"] {
+        let program = std::env::current_exe().expect("this program");
+        let mut command = std::process::Command::new(program);
+        let output = command.args(["--exact", OF_SEVERAL]).env(EXCHANGE_EVERY, every).output();
+        let output = output.expect("it starts");
+        let [said, noted] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("text"));
+        eprintln!("{noted}");
+        assert!(output.status.success() && said.contains("1 passed"), "{every}: {said}");
+    }
+}
+
+fn loses_one_of(count: usize, every: u64) {
+    let mut spec = RunSpec::default();
+    (spec.problem.shape, spec.method.overlap) = (vec![192, 256], vec![4]);
+    (spec.stop.tolerance, spec.stop.max_cycles) = (None, 2000);
+    spec.method.exchange_every = Some(every);
+    let mut on_cpu = spec.clone();
+    (on_cpu.method.backend, on_cpu.method.simulate_devices) = (Backend::Cpu, Some(count));
+    spec.method.backend = Backend::Cuda;
+    spec.method.devices = several().iter().map(Device::ordinal).collect();
+    let plan = Arc::new(Planner::default().plan(&spec).expect("a plan"));
+    let mut run = Run::new(&plan).expect("a run");
+    while run.cycle() < 100 {
+        run.advance(10).expect("GPUs at work");
+    }
+    lose_the_gpu(count as u32 - 1);
+    let failure = loop {
+        match run.advance(10) {
+            Ok(outcome) => assert!(outcome.is_none(), "it was lost before the end"),
+            Err(failure) => break failure,
+        }
+    };
+    let went_on = go_on_without_failed_gpus(&plan, failure, |plan| {
+        run.move_to(&Arc::new(plan))?;
+        Ok(run.cycle())
+    });
+    match went_on {
+        Ok(said) => eprintln!("exchange every {every}: {said}"),
+        // Which GPUs still work is the driver's decision.
+        Err(GpuLossError::Alone(failure)) => {
+            eprintln!("exchange every {every}: none is left ({failure})");
+            return;
+        }
+        Err(refused) => panic!("{refused}"),
+    }
+    let plan = Arc::new(Planner::default().plan(&on_cpu).expect("a plan"));
+    let mut other = Run::new(&plan).expect("a run");
+    for run in [&mut run, &mut other] {
+        while run.advance(u64::MAX).expect("a solver at work").is_none() {}
+        assert_eq!(run.cycle(), 2000);
+    }
+    let [one, another] = [&run, &other].map(|run| run.solver().solution().expect("it"));
+    assert!(crate::iterates::bits(&one) == crate::iterates::bits(&another));
+}
+
+fn lose_the_gpu(ordinal: u32) {
     use cudarc::driver::{CudaContext, LaunchConfig};
-    let context = CudaContext::new(0).expect("the GPU");
+    let context = CudaContext::new(ordinal as usize).expect("the GPU");
     let module = context.load_module(cudarc::nvrtc::Ptx::from_src(TRAP)).expect("a module");
     let function = module.load_function("fail").expect("a kernel");
     let stream = context.default_stream();
@@ -308,7 +382,7 @@ fn when_the_gpu_is_lost_the_run_continues() {
         run.advance(u64::MAX).expect("a GPU at work");
     }
     let made = run.cycle();
-    lose_the_gpu();
+    lose_the_gpu(0);
     let error = run.advance(u64::MAX).expect_err("a lost GPU");
     assert!(matches!(error, SolverError::Device { .. }), "{error}");
     assert_eq!(run.cycle(), made);

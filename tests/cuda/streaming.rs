@@ -2,6 +2,7 @@
 //! in flight.
 
 use crate::cases::{Case, case, per_point_case};
+use crate::devices::{made, on_gpus, same, shared};
 use crate::iterates::{bits, check, maxima, request, settings, share};
 use crate::observations::near;
 use crate::volumes::volume;
@@ -18,6 +19,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("planes_through_a_gpu_have_the_bits_of_the_cpu", planes_through_a_gpu),
     ("large_planes_have_them_too", large_planes_have_them_too),
     ("pinned_arrays_have_them_too", pinned_arrays_have_them_too),
+    ("slabs_of_several_devices_make_them_too", slabs_of_several_devices),
     ("passes_over_planes_begin_anew", passes_over_planes_begin_anew),
     ("other_passes_share_the_arrays", other_passes_share_the_arrays),
     ("coefficients_per_point_do_not_stream_on_a_gpu", coefficients_per_point_do_not_stream),
@@ -125,6 +127,45 @@ fn planes_through_a_gpu() {
     let cases = prop_oneof![case(), volume()];
     check(settings() / 2, (cases, budget(), precision), |(case, budget, precision)| {
         compare(&case, budget, precision);
+    });
+}
+
+/// On several GPUs, or on one that simulates them: what one GPU makes, at most as many times as it has slabs.
+fn slabs_of_several_devices() {
+    let shapes = prop_oneof![
+        (200..=2000_usize, 60..=400_usize).prop_map(|(nx, ny)| Shape::grid_2d(nx, ny)),
+        (20..=200_usize, 20..=100_usize, 20..=120_usize)
+            .prop_map(|(nx, ny, nz)| Shape::grid_3d(nx, ny, nz)),
+    ];
+    let pyramids = budget().prop_filter("slabs", |it| it.method == MethodName::Pyramid);
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    let settings = (shapes, any::<u64>(), pyramids, precision, 2..=4_usize, made());
+    check(share(100), settings, |(shape, seed, budget, precision, count, made)| {
+        let problem = problem(shape.expect("a shape"), seed);
+        let streaming = Method::Streaming(budget.of(&problem.shape, precision));
+        let method = shared(streaming.clone(), &problem.shape, count, 1);
+        let kernel = Kernel::AUTO;
+        let mut several = on_gpus(&problem, &method, precision, kernel, made).expect("GPUs");
+        let mut one = crate::gpu::solver(&problem, streaming, precision, kernel).expect("a GPU");
+        for cycle in 0..3 {
+            // Norms are found on this machine.
+            let [there, here] = [&mut several, &mut one]
+                .map(|solver| solver.cycles(1, NormRequest::ALL).expect("GPUs at work").norms);
+            assert_eq!(format!("{there:?}"), format!("{here:?}"), "cycle {cycle}");
+            same(&*several, &*one, cycle);
+        }
+        let [there, here] = [&several, &one].map(|solver| solver.traffic().expect("counted"));
+        assert_eq!((there.down, there.needed), (here.down, here.needed));
+        assert!(there.up >= here.up && there.updates >= here.updates, "{there:?} {here:?}");
+        // Other methods and passes beside it.
+        several.restart().expect("GPUs");
+        let mut beside = several.with_method(method.clone(), kernel).expect("there is room");
+        for solver in [&mut several, &mut beside] {
+            solver.cycles(1, NormRequest::NONE).expect("GPUs at work");
+        }
+        same(&*several, &*beside, 0);
+        let classic = shared(Method::Classic, &problem.shape, count, 1);
+        several.with_method(classic, kernel).expect("there is room");
     });
 }
 

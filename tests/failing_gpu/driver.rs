@@ -1,12 +1,14 @@
 //! A stand-in for NVIDIA's driver, of one GPU, or of as many as `TILESCOPE_TEST_GPUS` says, that fail in the way that
-//! `TILESCOPE_TEST_GPU` names. They do not reach each other. Their memory is that of the host, and their kernels do
-//! nothing: it is there for failures that no machine shows when it is asked to. The functions are those of the CUDA driver
-//! API that Tilescope calls.
+//! `TILESCOPE_TEST_GPU` names: all of them, or the one that `TILESCOPE_TEST_FAILING` numbers. Each has
+//! `TILESCOPE_TEST_ROOM` bytes free, and the one that `TILESCOPE_TEST_SLOW` numbers takes three times as long as the
+//! others. They do not reach each other. Their memory is that of the host, and their kernels do nothing: it is there for
+//! failures that no machine shows when it is asked to. The functions are those of the CUDA driver API that Tilescope calls.
 
 #![crate_type = "cdylib"]
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -64,8 +66,31 @@ static FAILURE: LazyLock<Failure> =
         _ => Failure::NoGpu,
     });
 
+/// A number in the environment.
+fn number(name: &str) -> Option<u32> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
 /// Kernels complete this many times before they fail.
 const GOOD_WAITS: u32 = 4;
+
+/// The GPU that fails; all where it is left out.
+static FAILING: LazyLock<Option<u32>> = LazyLock::new(|| number("TILESCOPE_TEST_FAILING"));
+
+thread_local! {
+    /// The context of this thread; 0 for none.
+    static CONTEXT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The context of a GPU.
+fn context_of(gpu: c_int) -> usize {
+    0x10 * (gpu as usize + 1)
+}
+
+/// Whether the GPU of this thread's context is one that fails.
+fn is_failing() -> bool {
+    FAILING.is_none_or(|gpu| CONTEXT.get() == context_of(gpu as c_int))
+}
 
 /// Whether kernels were launched that nobody has waited for.
 static IS_AT_WORK: AtomicBool = AtomicBool::new(false);
@@ -82,19 +107,24 @@ static MEMORY: LazyLock<Mutex<HashMap<usize, Layout>>> = LazyLock::new(Mutex::de
 /// The answer of whatever needs the GPU.
 fn gpu() -> Answer {
     match *FAILURE {
-        _ if !HAS_FAILED.load(Ordering::SeqCst) => OK,
-        Failure::Slow => LAUNCH_TIMEOUT,
-        _ => ECC_UNCORRECTABLE,
+        _ if !HAS_FAILED.load(Ordering::SeqCst) || !is_failing() => OK,
+        _ => failure(),
     }
 }
 
-/// Waits for kernels.
+/// What a GPU answers that has failed.
+fn failure() -> Answer {
+    if *FAILURE == Failure::Slow { LAUNCH_TIMEOUT } else { ECC_UNCORRECTABLE }
+}
+
+/// Waits for kernels. Who waits when a GPU fails gets its answer, since GPUs wait for each other.
 fn wait() -> Answer {
     let fails = matches!(*FAILURE, Failure::Slow | Failure::Lost | Failure::Once);
     if fails && IS_AT_WORK.swap(false, Ordering::SeqCst) {
         let waits = WAITS.fetch_add(1, Ordering::SeqCst);
-        if waits == GOOD_WAITS || (waits > GOOD_WAITS && *FAILURE != Failure::Once) {
-            HAS_FAILED.store(true, Ordering::SeqCst);
+        let is_due = waits == GOOD_WAITS || (waits > GOOD_WAITS && *FAILURE != Failure::Once);
+        if is_due && !HAS_FAILED.swap(true, Ordering::SeqCst) {
+            return failure();
         }
     }
     gpu()
@@ -141,7 +171,7 @@ macro_rules! as_the_gpu_is {
 }
 
 as_the_gpu_is!(
-    cuCtxSetCurrent cuDevicePrimaryCtxRelease_v2 cuEventDestroy_v2 cuEventRecord cuFuncSetAttribute
+    cuDevicePrimaryCtxRelease_v2 cuEventDestroy_v2 cuEventRecord cuFuncSetAttribute
     cuGraphDestroy cuGraphExecDestroy cuModuleUnload cuStreamBeginCapture_v2 cuStreamDestroy_v2
     cuMemHostUnregister cuMemMap cuMemRelease cuMemSetAccess cuMemUnmap cuStreamWaitEvent
 );
@@ -155,16 +185,29 @@ macro_rules! gives_a_handle {
 }
 
 gives_a_handle!(
-    cuCtxGetCurrent cuEventCreate cuGraphInstantiateWithFlags cuMemCreate
+    cuEventCreate cuGraphInstantiateWithFlags cuMemCreate
     cuModuleGetFunction cuStreamCreate cuStreamCreateWithPriority
 );
 
 #[unsafe(no_mangle)]
-pub extern "C" fn cuDevicePrimaryCtxRetain(to: *mut usize, _gpu: c_int) -> Answer {
+pub extern "C" fn cuDevicePrimaryCtxRetain(to: *mut usize, gpu: c_int) -> Answer {
     if *FAILURE == Failure::Once {
         HAS_FAILED.store(false, Ordering::SeqCst);
     }
-    handle(to)
+    unsafe { *to = context_of(gpu) };
+    self::gpu()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuCtxGetCurrent(to: *mut usize) -> Answer {
+    unsafe { *to = CONTEXT.get() };
+    OK
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuCtxSetCurrent(context: usize) -> Answer {
+    CONTEXT.set(context);
+    gpu()
 }
 
 /// Functions by which kernels are launched.
@@ -203,8 +246,7 @@ pub extern "C" fn cuDriverGetVersion(to: *mut c_int) -> Answer {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceGetCount(to: *mut c_int) -> Answer {
-    let count = std::env::var("TILESCOPE_TEST_GPUS").ok().and_then(|count| count.parse().ok());
-    unsafe { *to = count.unwrap_or(1) };
+    unsafe { *to = number("TILESCOPE_TEST_GPUS").unwrap_or(1) as c_int };
     OK
 }
 
@@ -275,10 +317,11 @@ pub extern "C" fn cuModuleLoadData(to: *mut usize, _image: *const c_void) -> Ans
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> Answer {
+    let room = number("TILESCOPE_TEST_ROOM").map_or(15_000_000_000, |bytes| bytes as usize);
     let room = match *FAILURE {
-        Failure::Full => 1_000_000,
-        Failure::Small => 40_000_000,
-        _ => 15_000_000_000,
+        Failure::Full if is_failing() => 1_000_000,
+        Failure::Small if is_failing() => 40_000_000,
+        _ => room,
     };
     unsafe { (*free, *total) = (room, 16_000_000_000) };
     gpu()
@@ -309,7 +352,9 @@ pub extern "C" fn cuStreamEndCapture(_stream: usize, to: *mut usize) -> Answer {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuEventElapsedTime(to: *mut f32, _start: usize, _end: usize) -> Answer {
-    unsafe { *to = 1.0 };
+    let is_slow =
+        number("TILESCOPE_TEST_SLOW").is_some_and(|gpu| CONTEXT.get() == context_of(gpu as c_int));
+    unsafe { *to = if is_slow { 3.0 } else { 1.0 } };
     gpu()
 }
 

@@ -45,16 +45,19 @@ fn driver() -> &'static Path {
     })
 }
 
-/// A program for which the stand-in is the driver.
-fn with_gpu(program: impl AsRef<Path>, failure: &str, arguments: &[&str]) -> Output {
+/// The number of GPUs, and which of them fails.
+const COUNT: &str = "TILESCOPE_TEST_GPUS";
+const FAILING: &str = "TILESCOPE_TEST_FAILING";
+
+/// A program for which the stand-in is the driver, whose GPUs these variables describe.
+fn with_gpus(program: impl AsRef<Path>, gpus: &[(&str, &str)], arguments: &str) -> Output {
     let mut command = Command::new(program.as_ref());
-    command.args(arguments).env("LD_LIBRARY_PATH", driver()).env(FAILURE, failure);
-    command.output().expect("it starts")
+    command.args(arguments.split_whitespace()).env("LD_LIBRARY_PATH", driver());
+    command.envs(gpus.iter().copied()).output().expect("it starts")
 }
 
 fn tilescope(failure: &str, arguments: &str) -> Output {
-    let arguments: Vec<_> = arguments.split_whitespace().collect();
-    with_gpu(cargo_bin("tilescope"), failure, &arguments)
+    with_gpus(cargo_bin("tilescope"), &[(FAILURE, failure)], arguments)
 }
 
 const SOLVE: &str =
@@ -309,9 +312,7 @@ fn a_gpu_that_is_not_there_is_refused_in_a_sentence() {
 #[test]
 fn several_gpus_are_refused_and_fail_in_a_sentence() {
     let tilescope = |failure: &str, line: &str| {
-        let mut command = Command::new(cargo_bin("tilescope"));
-        command.args(line.split_whitespace()).env("LD_LIBRARY_PATH", driver());
-        command.env(FAILURE, failure).env("TILESCOPE_TEST_GPUS", "2").output().expect("it starts")
+        with_gpus(cargo_bin("tilescope"), &[(FAILURE, failure), (COUNT, "2")], line)
     };
     for options in [
         "--devices 0,1",
@@ -350,7 +351,7 @@ fn several_gpus_are_refused_and_fail_in_a_sentence() {
             "--devices 1 --simulate-devices 4",
             "Test GPU has 1.00 MB of memory free, and this run needs",
         ),
-        ("lost", "--devices 0,1", "Test GPU failed: uncorrectable ECC error encountered"),
+        ("lost", "--devices 0,1", "Test GPU (GPU 0) failed: uncorrectable ECC error encountered"),
     ] {
         let output = tilescope(failure, &format!("{SOLVE} --precision f32 {options}"));
         let said = String::from_utf8(output.stderr).unwrap();
@@ -358,6 +359,157 @@ fn several_gpus_are_refused_and_fail_in_a_sentence() {
         assert!(said.starts_with("tilescope: ") && said.contains(sentence), "{options}: {said}");
         assert_eq!(said.lines().count(), 1, "{options}: {said}");
     }
+}
+
+/// Planes of a pyramid that visit GPUs: 43 slabs of 6 rows.
+const SLABS: &str = "solve --shape 320x256 --method pyramid --height 3 --memory 100kB --tol none --max-cycles 60 --backend cuda --json";
+
+/// Slabs are shared out over GPUs, or over devices that one simulates; each has a window of its own.
+#[test]
+fn slabs_of_a_pyramid_visit_several_gpus() {
+    for (options, device, parts) in [
+        ("--devices 0,1", "2 × Test GPU", [21, 22]),
+        ("--devices 1 --simulate-devices 2", "Test GPU", [21, 22]),
+    ] {
+        let gpus = [(FAILURE, "slow-f64"), (COUNT, "2")];
+        let output = with_gpus(cargo_bin("tilescope"), &gpus, &format!("{SLABS} {options}"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{options}: {said}");
+        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(summary["device"], device, "{options}");
+        assert_eq!(summary["devices"]["parts"], serde_json::json!(parts), "{options}");
+    }
+    // A window of one device has room, those of two have not.
+    let gpus = [(FAILURE, "slow-f64"), ("TILESCOPE_TEST_ROOM", "8000000")];
+    for (count, code) in [("1", 0), ("2", 1)] {
+        let line = format!("{SLABS} --simulate-devices {count}");
+        let output = with_gpus(cargo_bin("tilescope"), &gpus, &line);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{count}: {said}");
+    }
+}
+
+/// GPU 1 of two or three is lost after the set-up of a run.
+const LOST_LATER: [(&str, &str); 2] = [(FAILURE, "lost"), (FAILING, "1")];
+
+/// One of several GPUs is lost in the middle of a run, which goes on on the others.
+#[test]
+fn a_run_continues_on_the_gpus_that_are_left() {
+    let failed = "Test GPU (GPU 1) failed: uncorrectable ECC error encountered";
+    for (count, options, left, device) in [
+        ("2", "--devices 0,1", "GPU 0", "Test GPU"),
+        ("2", "--devices 1,0 --exchange-every 3", "GPU 0", "Test GPU"),
+        ("3", "--devices all", "GPUs 0 and 2", "2 × Test GPU"),
+        ("3", "--devices all --exchange-every 2", "GPUs 0 and 2", "2 × Test GPU"),
+        ("3", "--devices all --method classic --precision f32", "GPUs 0 and 2", "2 × Test GPU"),
+    ] {
+        let gpus = [&LOST_LATER[..], &[(COUNT, count)]].concat();
+        let line = format!("{SOLVE} {options} --json");
+        let line =
+            if options.contains("classic") { line.replace("--tile 16 --k 4 ", "") } else { line };
+        let output = with_gpus(cargo_bin("tilescope"), &gpus, &line);
+        let said = String::from_utf8(output.stderr).unwrap();
+        let sentence = format!("{failed}; the run continues on {left} from its initial guess");
+        assert!(output.status.success(), "{options}: {said}");
+        assert!(said.contains(&sentence) && said.lines().count() == 1, "{options}: {said}");
+        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(summary["device"], device, "{options}");
+    }
+    // Slabs that visit several GPUs.
+    let gpus = [&LOST_LATER[..], &[(COUNT, "2")]].concat();
+    let output = with_gpus(cargo_bin("tilescope"), &gpus, &format!("{SLABS} --devices 0,1"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    let sentence = format!("{failed}; the run continues on GPU 0 from its initial guess");
+    assert!(output.status.success() && said.contains(&sentence), "{said}");
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["device"], "Test GPU");
+    // Both are lost, and a single one has no other.
+    let both = [(FAILURE, "lost"), (COUNT, "2")];
+    for (gpus, options, sentence) in [
+        (&both[..], "--devices 0,1", "Test GPU (GPU 0) failed: uncorrectable ECC error"),
+        (&LOST_LATER[..1], "--devices 0", "Test GPU failed: uncorrectable ECC error"),
+    ] {
+        let output = with_gpus(cargo_bin("tilescope"), gpus, &format!("{SOLVE} {options}"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{options}: {said}");
+        assert!(said.contains(sentence) && said.lines().count() == 1, "{options}: {said}");
+    }
+}
+
+/// What is left has no room: the run ends with both in one sentence.
+#[test]
+fn a_run_that_the_gpus_left_cannot_take_says_why() {
+    // Each has room for its half.
+    let gpus = [&LOST_LATER[..], &[(COUNT, "2"), ("TILESCOPE_TEST_ROOM", "20000000")]].concat();
+    let line = "solve --shape 1000x1000 --tile 16 --k 4 --tol none --max-cycles 500 --backend cuda --devices 0,1";
+    let output = with_gpus(cargo_bin("tilescope"), &gpus, line);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let sentence = "Test GPU (GPU 1) failed: uncorrectable ECC error encountered; the run cannot continue on GPU 0: Test GPU has 20.0 MB of memory free, and this run needs 24.";
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains(sentence) && said.lines().count() == 1, "{said}");
+}
+
+/// Of GPUs with the same name, a sentence says which is too small.
+#[test]
+fn a_gpu_that_is_too_small_for_its_share_is_named() {
+    let gpus = [(FAILURE, "full"), (FAILING, "1"), (COUNT, "2")];
+    let line = format!("{SOLVE} --devices 0,1").replace("320x256", "1024x512");
+    let output = with_gpus(cargo_bin("tilescope"), &gpus, &line);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let sentence = "Test GPU (GPU 1) has 1.00 MB of memory free, and this run needs 6.";
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains(sentence) && said.lines().count() == 1, "{said}");
+}
+
+/// A GPU that takes three times as long has a third of the rows of tiles, and no file has its speed.
+#[test]
+fn unequal_gpus_share_the_grid_by_their_speeds() {
+    for (count, slow, options, parts) in [
+        ("2", "1", "--devices 0,1", &[8, 8][..]),
+        ("2", "1", "--devices 0,1 --share-by speed", &[12, 4]),
+        ("2", "0", "--devices 0,1 --share-by speed --kernel shared", &[4, 12]),
+        ("2", "0", "--devices 1,0 --share-by speed", &[12, 4]),
+        // Of 5, 5 and 6 rows at first.
+        ("3", "2", "--devices all --share-by speed", &[7, 6, 3]),
+    ] {
+        let gpus = [(FAILURE, "slow-f64"), (COUNT, count), ("TILESCOPE_TEST_SLOW", slow)];
+        let line = format!("{SOLVE} --precision f32 {options} --json");
+        let output = with_gpus(cargo_bin("tilescope"), &gpus, &line);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{options}: {said}");
+        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(summary["devices"]["parts"], serde_json::json!(parts), "{options}");
+    }
+}
+
+/// The window's worker goes on by itself, and reports say so.
+#[test]
+fn the_worker_continues_on_the_gpus_that_are_left() {
+    if std::env::var_os(FAILURE).is_some() {
+        return continues_on_the_gpus_left();
+    }
+    let gpus = [&LOST_LATER[..], &[(COUNT, "2")]].concat();
+    let this = std::env::current_exe().unwrap();
+    let name = "--exact the_worker_continues_on_the_gpus_that_are_left";
+    let output = with_gpus(this, &gpus, name);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+fn continues_on_the_gpus_left() {
+    let mut spec = auto_run();
+    (spec.method.backend, spec.method.devices) = (Backend::Cuda, vec![0, 1]);
+    let worker = Worker::start(|| {}).unwrap();
+    worker.request(request(&spec, true));
+    let report = report_when(&worker, |report| report.gpu_loss.is_some());
+    let loss = report.gpu_loss.unwrap();
+    let failed = "Test GPU (GPU 1) failed: uncorrectable ECC error encountered";
+    assert!(loss.starts_with(failed) && loss.contains("continues on GPU 0 from"), "{loss}");
+    let report = report_when(&worker, |report| matches!(report.phase, Phase::Finished(_)));
+    assert_eq!(report.device.as_deref(), Some("Test GPU"));
+    // What was chosen stays.
+    assert_eq!(report.plan.spec.method.devices, [0, 1]);
+    assert_eq!(report.gpu_loss, Some(loss));
 }
 
 #[test]
@@ -386,7 +538,7 @@ fn for_each(failures: &[&str], name: &str, test: fn()) {
     }
     let this = std::env::current_exe().unwrap();
     for failure in failures {
-        let output = with_gpu(&this, failure, &["--exact", name]);
+        let output = with_gpus(&this, &[(FAILURE, failure)], &format!("--exact {name}"));
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && said.contains("1 passed"), "{failure}: {said}");
     }

@@ -24,9 +24,10 @@ fn shared(sweeps: Method, shape: &Shape, count: usize, every: u64) -> (Method, D
     (sweeps.on_devices(devices.clone()), devices)
 }
 
+/// As many devices as there are speeds, by which the grid is shared out.
 fn equals_one_device<R: Num>(
     case: &Case,
-    count: usize,
+    speeds: &[f64],
     omega: f64,
     threads: usize,
 ) -> Result<(), TestCaseError> {
@@ -35,7 +36,9 @@ fn equals_one_device<R: Num>(
         .then(|| case.spectral(case.k.into()).ok())
         .flatten();
     for sweeps in [case.hierarchical(), Method::Classic].into_iter().chain(spectral) {
-        let (method, _) = shared(sweeps.clone(), &case.problem.shape, count, 1);
+        let (method, devices) = shared(sweeps.clone(), &case.problem.shape, speeds.len(), 1);
+        let devices = devices.clone().of_speeds(&speeds[..devices.count()]);
+        let method = method.with_devices(devices);
         let mut one = case.plain::<R>(sweeps.damped(omega));
         let mut several = case.solver::<R>(method.damped(omega), Level::best(), threads);
         for solver in [&mut one, &mut several] {
@@ -130,19 +133,19 @@ proptest! {
     #[test]
     fn any_number_of_devices_makes_the_bits_of_one(
         case in any_case(),
-        count in 1..=5_usize,
+        speeds in prop_oneof![(1..=5_usize).prop_map(|count| vec![1.0; count]), prop::collection::vec(0.1..9.0, 1..=5)],
         omega in prop_oneof![Just(1.0), 0.1..1.5_f64],
         threads in 1..=3_usize,
     ) {
-        equals_one_device::<f64>(&case, count, omega, threads)?;
-        equals_one_device::<f32>(&case, count, omega, threads)?;
+        equals_one_device::<f64>(&case, &speeds, omega, threads)?;
+        equals_one_device::<f32>(&case, &speeds, omega, threads)?;
     }
 
     #[test]
     fn so_it_does_where_rows_differ(
         case in with_random_rows(case()), count in 2..=4_usize,
     ) {
-        equals_one_device::<f64>(&case, count, 1.0, 2)?;
+        equals_one_device::<f64>(&case, &vec![1.0; count], 1.0, 2)?;
     }
 
     #[test]

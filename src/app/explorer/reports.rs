@@ -88,6 +88,11 @@ impl Explorer {
                 Outcome::Diverged(why) => self.toasts.error(format!("Stopped: {why}.")),
             }
         }
+        if let Some(loss) = &report.gpu_loss
+            && before.is_none_or(|before| before.gpu_loss != report.gpu_loss)
+        {
+            self.toasts.warning(format!("{loss}."));
+        }
         if let Phase::Failed { why } = &report.phase
             && before.is_none_or(|before| before.phase != report.phase)
         {

@@ -1,9 +1,9 @@
 //! The end of a run, and on the way back: to that end, where the solver made more cycles, and to where
 //! a run was before its solver was lost.
 
-use super::{Outcome, Run, RunEnd};
+use super::{Outcome, Run, RunEnd, as_measured};
 use crate::run::plan::Plan;
-use crate::solver::{self, SolverError};
+use crate::solver::{self, LostSolver, Method, SolverError};
 use std::sync::Arc;
 
 /// Where a run goes back to.
@@ -27,13 +27,17 @@ impl Run {
     /// where and how it runs.
     ///
     /// # Errors
-    /// [`SolverError`] if that device is not available; the run is then unchanged.
+    /// [`SolverError`] if that device is not available; the run is then unchanged, but that a solver which failed has given
+    /// its memory back.
     pub fn move_to(&mut self, plan: &Arc<Plan>) -> Result<(), SolverError> {
-        let method = self.method.clone();
+        if self.is_lost {
+            self.solver = Box::new(LostSolver::of(&*self.solver));
+        }
+        let method = self.method_at(plan);
         let mut solver = if !self.is_lost && self.plan.place.shares_with(&plan.place) {
-            self.solver.with_method(method, plan.place.kernel())?
+            self.solver.with_method(method.clone(), plan.place.kernel())?
         } else {
-            solver::set_up(&plan.problem, method, plan.precision, &plan.place)?
+            solver::set_up(&plan.problem, method.clone(), plan.precision, &plan.place)?
         };
         if let Some(exact) = &self.exact {
             solver.set_exact(Arc::clone(exact))?;
@@ -54,12 +58,22 @@ impl Run {
                 self.back = Some(Back { to, then });
             }
         }
-        self.solver = solver;
+        let (plan, method) = as_measured(Arc::clone(plan), method, &*solver);
+        (self.solver, self.method) = (solver, method);
         self.solver.stop_on(&self.stop_token);
         self.given = self.cycle;
         self.is_lost = false;
-        self.plan = Arc::clone(plan);
+        self.plan = plan;
         Ok(())
+    }
+
+    /// The method where a plan leads: shared out over the devices there, if the iterate does not depend on them.
+    fn method_at(&self, plan: &Plan) -> Method {
+        let methods = [&self.method, &plan.method];
+        let is_frozen = methods.iter().any(|method| method.cycles_between_exchanges() > 1);
+        let [own, there] = methods;
+        let is_free = own.plain() == there.plain() && !is_frozen;
+        if is_free { there.clone() } else { own.clone() }
     }
 
     /// Whether the run is on its way back to a cycle where it was; [`Run::cycle`] says where it is.

@@ -1,7 +1,7 @@
 //! An iterate on this machine, for a run whose solver may be lost with its GPU.
 
 use crate::clock::Instant;
-use crate::grid::Field;
+use crate::grid::{Field, memory};
 use crate::solver::{Solver, SolverError};
 use std::time::Duration;
 
@@ -9,9 +9,13 @@ use std::time::Duration;
 /// another solver can.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// The largest iterate that is kept, in bytes: 2,800² points. Copying it from a GPU takes some
-/// 20 ms, a hundredth of the time; for a larger one the run is recomputed from its initial guess.
-const LARGEST: usize = 64_000_000;
+/// Bytes that are copied from a GPU in a hundredth of that time: 2,800² points in some 20 ms. Larger iterates are kept as
+/// much more rarely, so that copies take no larger part of a run.
+const OFTEN: usize = 64_000_000;
+
+/// The part of the memory that is free which an iterate may take; for a larger one the run is recomputed from its initial
+/// guess.
+const PART_OF_MEMORY: u64 = 4;
 
 /// The newest iterate that was kept.
 pub(super) struct Checkpoint {
@@ -37,9 +41,12 @@ impl Checkpoint {
         bytes: usize,
     ) -> Result<(), SolverError> {
         let may_be_lost = solver.device().is_some();
-        if may_be_lost && bytes <= LARGEST && self.last.elapsed() >= self.every {
+        if !may_be_lost || self.last.elapsed() < self.every.mul_f64(rarity(bytes)) {
+            return Ok(());
+        }
+        self.last = Instant::now();
+        if bytes <= OFTEN || bytes as u64 <= memory::available() / PART_OF_MEMORY {
             self.kept = Some((cycle, solver.solution()?));
-            self.last = Instant::now();
         }
         Ok(())
     }
@@ -47,5 +54,22 @@ impl Checkpoint {
     /// The iterate that was kept, with its cycle.
     pub fn kept(&self) -> Option<(u64, &Field<f64>)> {
         self.kept.as_ref().map(|(cycle, iterate)| (*cycle, iterate))
+    }
+}
+
+/// How many times as rarely as a small one an iterate of so many bytes is kept.
+fn rarity(bytes: usize) -> f64 {
+    (bytes as f64 / OFTEN as f64).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_iterates_are_kept_as_much_more_rarely() {
+        assert_eq!(rarity(1000), 1.0);
+        assert_eq!(rarity(OFTEN), 1.0);
+        assert_eq!(rarity(32 * OFTEN), 32.0);
     }
 }

@@ -100,6 +100,14 @@ fn start_residual(
     if is_end { confirm::true_residual(&plan.problem, solver) } else { Ok(own) }
 }
 
+/// A plan and a method with the devices that the solver measured, if it did: where they meet is to be seen.
+fn as_measured(plan: Arc<Plan>, method: Method, solver: &dyn Solver) -> (Arc<Plan>, Method) {
+    let Some(devices) = solver.measured_devices() else { return (plan, method) };
+    let of_plan = plan.method.clone().with_devices(devices.clone());
+    let method = method.with_devices(devices.clone());
+    (Arc::new(Plan { method: of_plan, ..Plan::clone(&plan) }), method)
+}
+
 /// Where a run stops; without an outcome, that is found out there.
 struct RunEnd {
     cycle: u64,
@@ -215,6 +223,7 @@ impl Run {
     ) -> Result<Self, SolverError> {
         let request = NormRequest { error: true, ..NormRequest::RESIDUAL };
         let norms = solver.norms(request)?;
+        let (plan, method) = as_measured(plan, method, &*solver);
         let residual = start_residual(&plan, &*solver, norms.residual.unwrap_or_default())?;
         let mut run = Self::before_start(plan, method, solver, residual);
         if let Some(error) = norms.error {

@@ -388,6 +388,54 @@ fn a_run_whose_gpu_failed_goes_on_elsewhere() {
     }
 }
 
+/// Where the devices do not make the iterates, those that are left share the grid anew; else they stay as many.
+#[test]
+fn a_run_goes_on_on_fewer_devices_to_the_same_bits() {
+    let with = |devices: usize, every: u64| {
+        let mut spec = small();
+        (spec.problem.shape, spec.stop.max_cycles) = (vec![48, 96], 70);
+        (spec.stop.tolerance, spec.method.backend) = (None, Backend::Cpu);
+        (spec.method.simulate_devices, spec.method.exchange_every) = (Some(devices), Some(every));
+        spec
+    };
+    for (every, count) in [(1, 3), (3, 4)] {
+        let spec = with(4, every);
+        let expected = finished(&spec, vec![1], 1);
+        for kept in [false, true] {
+            let mut run = failing(&spec, vec![7], 40, kept);
+            while run.advance(u64::MAX).is_ok() {}
+            let fewer = Arc::new(Planner::default().plan(&with(3, every)).unwrap());
+            run.move_to(&fewer).unwrap();
+            assert_eq!(run.cycle() > 0, kept);
+            assert_eq!(run.method.devices().map(Devices::count), Some(count));
+            while run.advance(u64::MAX).unwrap().is_none() {}
+            assert_eq!(records(&run), records(&expected));
+            assert_eq!(run.solver().solution(), expected.solver().solution());
+        }
+    }
+}
+
+/// A solver that failed gives its memory back before another one is set up, and says so.
+#[test]
+fn a_lost_run_that_finds_no_place_stays_lost() {
+    let mut run = failing(&small(), vec![7], 20, false);
+    while run.advance(u64::MAX).is_ok() {}
+    let mut nowhere = Plan::clone(run.plan());
+    nowhere.place = solver::Place::Cuda {
+        devices: Vec::new(),
+        exchange: ExchangePath::Auto,
+        kernel: Kernel::AUTO,
+        block_size: None,
+    };
+    assert!(run.move_to(&Arc::new(nowhere)).is_err());
+    assert_eq!(run.solver().device().map(|it| it.kernel), Some(Kernel::SHARED));
+    let said = run.solver().solution().unwrap_err().to_string();
+    assert_eq!(said, "a GPU of the tests failed: its arrays are gone");
+    run.move_to(&elsewhere(&run)).unwrap();
+    while run.advance(u64::MAX).unwrap().is_none() {}
+    assert_eq!(run.cycle(), finished(&small(), vec![1], 1).cycle());
+}
+
 #[test]
 fn a_run_that_is_well_moves_where_it_stands() {
     let mut expected = run_of(&small(), vec![1]);

@@ -8,6 +8,7 @@ use crate::clock::Instant;
 use crate::grid::Field;
 use crate::problem;
 use crate::run::archive::RunArchive;
+use crate::run::gpu_loss::go_on_without_failed_gpus;
 use crate::run::history::{CURVE_POINTS, Record, SharedSeries};
 use crate::run::observe::{
     Experiment, FieldKind, FieldStatistics, FrequencyRequest, Observation, ObservationRequest,
@@ -42,6 +43,8 @@ pub(super) struct Job {
     catch_up: Option<CatchUp>,
     /// Why the run cannot continue, if its solver failed.
     pub failed: Option<String>,
+    /// What was last said of a GPU that failed, without which the run went on.
+    gpu_loss: Option<String>,
     /// Whether the GPU that `auto` may use was tried.
     has_tried_gpu: bool,
     /// Why Jacobi's iteration does not run alongside, if it failed.
@@ -105,6 +108,7 @@ impl Job {
             is_reported: false,
             catch_up,
             failed: None,
+            gpu_loss: None,
             has_tried_gpu: false,
             without_classic: None,
             statistics: None,
@@ -119,13 +123,21 @@ impl Job {
         }
     }
 
-    /// The one place where a solver's failure is handled: the run stops, and a report says why. A cycle that was left
-    /// unfinished is no failure.
+    /// The one place where a solver's failure is handled: the run goes on on those of its GPUs that work, or stops, and a
+    /// report says why. A cycle that was left unfinished is no failure.
     fn fail(&mut self, error: &SolverError) {
         if *error == SolverError::Stopped {
             return;
         }
-        self.failed = Some(error.to_string());
+        let plan = Arc::clone(&self.plan);
+        let went_on = go_on_without_failed_gpus(&plan, error.clone(), |plan| {
+            self.move_to(plan)?;
+            Ok(self.experiment.run().cycle())
+        });
+        match went_on {
+            Ok(said) => self.gpu_loss = Some(said),
+            Err(why) => self.failed = Some(why.to_string()),
+        }
         self.has_news = true;
     }
 
@@ -213,8 +225,8 @@ impl Job {
         let plan = Arc::new(Plan { problem, measured, ..plan });
         self.experiment.move_to(&plan)?;
         self.archive.set_place(&plan.place);
-        (self.plan, self.failed, self.without_classic) = (plan, None, None);
         let run = self.experiment.run();
+        (self.plan, self.failed, self.without_classic) = (Arc::clone(run.plan()), None, None);
         self.speed = Speed { since: (run.history().latest().cycle, run.seconds()), known: None };
         Ok(())
     }
@@ -477,11 +489,15 @@ impl Job {
         answered: &mut Vec<u64>,
     ) -> Report {
         self.go_on();
-        let (observation, snapshot) =
-            self.observe(with_statistics, answered).unwrap_or_else(|error| {
-                self.fail(&error);
-                (self.nothing(), None)
-            });
+        let observed = self.observe(with_statistics, answered).or_else(|error| {
+            self.fail(&error);
+            // It may have gone on on other GPUs.
+            self.observe(with_statistics, answered)
+        });
+        let (observation, snapshot) = observed.unwrap_or_else(|error| {
+            self.fail(&error);
+            (self.nothing(), None)
+        });
         if let Some(snapshot) = &snapshot {
             answered.retain(|id| {
                 self.request
@@ -504,6 +520,7 @@ impl Job {
             epoch: self.epoch,
             plan: Arc::clone(&self.plan),
             phase: self.phase(),
+            gpu_loss: self.gpu_loss.clone(),
             sweeps: run.sweeps(),
             cycles_per_second: self.speed.average(run.history().latest().cycle, run.seconds()),
             device: device.map(|device| device.name.clone()),

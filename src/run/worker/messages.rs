@@ -100,6 +100,8 @@ pub struct Report {
     pub plan: Arc<Plan>,
     /// What the worker does.
     pub phase: Phase,
+    /// What was last said of a GPU that failed, where the run went on on the others; one sentence without its full stop.
+    pub gpu_loss: Option<String>,
     /// Sweeps made.
     pub sweeps: u64,
     /// Cycles per second of the solver, over the last half second, without set-up and observation; `None` at

@@ -235,6 +235,7 @@ impl WorkLoop {
         // Devices whose view of the others is frozen could not go on from an iterate.
         let is_whole = experiment.run().has_frozen_halos();
         experiment.stop_on(&if is_whole { self.stop.for_good() } else { self.stop.clone() });
+        let plan = Arc::clone(experiment.run().plan());
         let mut job = Job::new(request.clone(), plan, experiment);
         if let Some(exact) = self.exact.of(&job.plan.problem) {
             job.set_exact(exact);

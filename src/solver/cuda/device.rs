@@ -59,6 +59,12 @@ impl Device {
         }
     }
 
+    /// That of a solver which shares this open GPU.
+    #[cfg(feature = "cuda")]
+    pub(super) fn of(gpu: Arc<Gpu>) -> Self {
+        Self { ordinal: gpu.ordinal, gpu: Arc::new(Mutex::new(State::Open(gpu))) }
+    }
+
     /// Its place in the driver's order, from 0.
     pub fn ordinal(&self) -> u32 {
         self.ordinal
@@ -129,8 +135,9 @@ impl Device {
         let gpu = self.open()?;
         let needed = match (problem.operator.matrix(), method) {
             (Some(matrix), _) => matrix::least_bytes(matrix, precision),
-            (None, Method::Streaming(streaming)) => {
-                stream::bytes(&gpu, &problem.shape, streaming, precision)?
+            (None, Method::Streaming(_)) => {
+                let this = std::slice::from_ref(self);
+                return stream::check_memory(&problem.shape, method, precision, this);
             }
             (None, _) => solver::bytes_of(problem, solver::ARRAYS, precision.bytes()),
         };
@@ -157,6 +164,22 @@ impl Device {
     #[cfg(not(feature = "cuda"))]
     pub fn name(&self) -> Option<String> {
         None
+    }
+
+    /// Whether it failed, and was not opened again since.
+    #[cfg(feature = "cuda")]
+    pub fn has_failed(&self) -> bool {
+        match &*self.gpu.lock().unwrap_or_else(PoisonError::into_inner) {
+            State::Unopened => false,
+            State::Open(gpu) => gpu.has_failed(),
+            State::Failed(_) => true,
+        }
+    }
+
+    /// Whether it failed: it was never opened in this build.
+    #[cfg(not(feature = "cuda"))]
+    pub fn has_failed(&self) -> bool {
+        false
     }
 
     /// How many times as fast as f64 it computes in f32, as its driver reports; `None` unless it is open.
@@ -195,6 +218,7 @@ impl Device {
     pub(super) fn open(&self) -> Result<Arc<Gpu>, Unavailable> {
         let mut state = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(gpu) = state.working() {
+            gpu.forget_errors();
             return Ok(Arc::clone(gpu));
         }
         // A failed one is dropped first: its context may be the same as the new one's.

@@ -255,7 +255,12 @@ impl Gpu {
 
     /// Refuses arrays of that many bytes if they do not fit into the memory that is free.
     pub fn check_room(&self, needed: u64) -> Result<(), SolverError> {
-        let free = self.free()?;
+        let mut free = self.free()?;
+        if needed > free {
+            // What was freed comes back once the work that it was freed after is done.
+            self.check(self.context.synchronize())?;
+            free = self.free()?;
+        }
         if needed <= free {
             return Ok(());
         }
@@ -277,14 +282,20 @@ impl Gpu {
         self.has_failed.load(Ordering::Relaxed)
     }
 
-    /// It is as useless as another GPU that failed: the next solver needs a new context.
-    pub fn set_failed(&self) {
-        self.has_failed.store(true, Ordering::Relaxed);
+    /// Notes whether it failed, once that is known of several that worked together.
+    pub fn set_failed(&self, has_failed: bool) {
+        self.has_failed.store(has_failed, Ordering::Relaxed);
+    }
+
+    /// Forgets errors that were noted while the arrays of an earlier solver were freed: they are not about the next one,
+    /// and a GPU that is lost reports its error again.
+    pub fn forget_errors(&self) {
+        _ = self.context.check_err();
     }
 
     /// Its name and number, where there are several.
     pub fn title(&self) -> String {
-        format!("GPU {} ({})", self.ordinal, self.name)
+        format!("{} (GPU {})", self.name, self.ordinal)
     }
 
     /// The error of a solver whose arrays the system does not let the GPU copy by itself. The GPU is as it was.

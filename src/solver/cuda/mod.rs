@@ -41,6 +41,8 @@ mod real;
 mod register;
 mod setting;
 #[cfg(feature = "cuda")]
+mod several;
+#[cfg(feature = "cuda")]
 mod shared;
 #[cfg(feature = "cuda")]
 mod shared_3d;
@@ -217,20 +219,20 @@ fn set_up<R: real::DeviceReal>(
     (kernel, block_size): (Kernel, Option<u32>),
     is_poisoned: bool,
 ) -> Result<Box<dyn Solver>, SolverError> {
+    let is_grid = problem.operator.matrix().is_none();
+    if is_grid && method.streaming().is_some() {
+        let mut solver = stream::StreamSolver::<R>::new(problem, &method, gpus, kernel)?;
+        if is_poisoned {
+            solver.poison()?;
+        }
+        return Ok(Box::new(solver));
+    }
     if method.devices().is_some() {
         return devices::solver::<R>(problem, method, gpus, (kernel, block_size), is_poisoned);
     }
     let device = device::single(gpus.devices)?;
     if let Some(matrix) = problem.operator.matrix() {
         let mut solver = matrix::MatrixSolver::<R>::new(problem, matrix, &method, device, kernel)?;
-        if is_poisoned {
-            solver.poison()?;
-        }
-        return Ok(Box::new(solver));
-    }
-    if let Method::Streaming(streaming) = &method {
-        let mut solver =
-            stream::StreamSolver::<R>::new(problem, streaming, device.open()?, kernel)?;
         if is_poisoned {
             solver.poison()?;
         }
@@ -269,19 +271,15 @@ pub(super) fn solver_in_files(
     problem: &Arc<Problem>,
     method: &Method,
     precision: Precision,
-    devices: &[Device],
+    gpus: Gpus<'_>,
     kernel: Kernel,
 ) -> Result<Box<dyn Solver>, SolverError> {
-    let Method::Streaming(streaming) = method else {
-        return Err(SolverError::Operator("arrays in files with a method that does not stream"));
-    };
-    let gpu = device::single(devices)?.open()?;
     Ok(match precision {
         Precision::F32 => {
-            Box::new(stream::StreamSolver::<f32>::in_files(files, problem, streaming, gpu, kernel)?)
+            Box::new(stream::StreamSolver::<f32>::in_files(files, problem, method, gpus, kernel)?)
         }
         Precision::F64 => {
-            Box::new(stream::StreamSolver::<f64>::in_files(files, problem, streaming, gpu, kernel)?)
+            Box::new(stream::StreamSolver::<f64>::in_files(files, problem, method, gpus, kernel)?)
         }
     })
 }
@@ -296,7 +294,7 @@ pub(super) fn solver_in_files(
     _problem: &Arc<Problem>,
     _method: &Method,
     _precision: Precision,
-    _devices: &[Device],
+    _gpus: Gpus<'_>,
     _kernel: Kernel,
 ) -> Result<Box<dyn Solver>, SolverError> {
     Err(Unavailable::NotBuilt.into())
@@ -312,6 +310,10 @@ pub fn check_memory(
     precision: Precision,
     devices: &[Device],
 ) -> Result<(), SolverError> {
+    #[cfg(feature = "cuda")]
+    if problem.operator.matrix().is_none() && method.streaming().is_some() {
+        return stream::check_memory(&problem.shape, method, precision, devices);
+    }
     #[cfg(feature = "cuda")]
     if method.devices().is_some() {
         return devices::check(problem, method, precision, devices);

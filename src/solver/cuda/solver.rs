@@ -2,7 +2,7 @@
 
 use super::arguments::{self, Pointer};
 use super::cycle_kernel::{CycleKernel, Step};
-use super::device::Device;
+use super::device::{Device, Gpus};
 use super::gather;
 use super::gpu::Gpu;
 use super::graph_batch::{Cycles, GraphBatch, Iterates, MOST_ARRAYS, Others, Parts};
@@ -11,15 +11,14 @@ use super::observe::{Observer, OtherNorms, Values};
 use super::real::DeviceReal;
 use super::setting::{Refused, Setting};
 use super::statistics::Folder;
-use super::stream::StreamSolver;
 use super::system::{Array, DeviceSystem};
 use crate::grid::{self, Field, Tiling, memory};
 use crate::problem::{Operator, Problem, System};
 use crate::solver::statistics::{self, Sorting};
 use crate::solver::{
-    Advance, Batch, Describe, DeviceInfo, EdgeShare, FieldObservation, FieldRequest, Kernel,
-    Method, NormRequest, Norms, Observe, Quantity, Samples, Solver, SolverError, Statistics,
-    Window,
+    Advance, Batch, Describe, DeviceInfo, EdgeShare, ExchangePath, FieldObservation, FieldRequest,
+    Kernel, Method, NormRequest, Norms, Observe, Quantity, Samples, Solver, SolverError,
+    Statistics, Window,
 };
 use cudarc::driver::{CudaStream, CudaView, DriverError};
 use std::any::Any;
@@ -518,11 +517,12 @@ impl<R: DeviceReal> Describe for CudaSolver<R> {
 impl<R: DeviceReal> Solver for CudaSolver<R> {
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
         let gpu = &self.system.gpu;
-        if let Method::Streaming(streaming) = &method {
-            // Its arrays lie on this machine.
-            let gpu = Arc::clone(gpu);
-            let beside = StreamSolver::<R>::new(&self.problem, streaming, gpu, kernel)?;
-            return Ok(Box::new(beside));
+        if method.streaming().is_some() || method.devices().is_some() {
+            // Its arrays lie on this machine, or are cut into shares.
+            let device = Device::of(Arc::clone(gpu));
+            let devices = std::slice::from_ref(&device);
+            let gpus = Gpus { devices, exchange: ExchangePath::Auto };
+            return super::set_up::<R>(&self.problem, method, gpus, (kernel, None), false);
         }
         gpu.check_room(bytes_of(&self.problem, ARRAYS - 1, R::PRECISION.bytes()))?;
         let (problem, system) = (Arc::clone(&self.problem), Arc::clone(&self.system));

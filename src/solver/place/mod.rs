@@ -68,8 +68,9 @@ pub fn set_up_in(
 ) -> Result<Box<dyn Solver>, SolverError> {
     match place {
         Place::Cpu { threads, .. } => cpu::in_files(files, problem, method, precision, *threads),
-        Place::Cuda { devices, kernel, .. } => {
-            cuda::solver_in_files(files, problem, method, precision, devices, *kernel)
+        Place::Cuda { devices, exchange, kernel, .. } => {
+            let gpus = Gpus { devices, exchange: *exchange };
+            cuda::solver_in_files(files, problem, method, precision, gpus, *kernel)
         }
     }
 }

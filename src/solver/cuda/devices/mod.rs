@@ -11,6 +11,7 @@
 //! | `messages.rs` | what devices send to each other |
 //! | `transfer.rs` | copies from one GPU to another |
 //! | `pack.rs` | values that lie apart, brought together for a copy |
+//! | `speed.rs` | how fast each GPU is, where a grid is shared out by that |
 //! | `norms.rs` | norms of a grid by a pass over what every device owns |
 //! | `links.rs` | latency and bandwidth of the links between GPUs, measured |
 //!
@@ -27,6 +28,7 @@ mod norms;
 mod pack;
 mod part;
 mod share;
+mod speed;
 mod transfer;
 
 use super::device::{Device, Gpus};
@@ -34,13 +36,15 @@ use super::gpu::Gpu;
 use super::graph_batch::{GraphBatch, Iterates, Parts};
 use super::host::{Host, Iterate, ObservedOnHost};
 use super::real::DeviceReal;
+use super::several::{self, distinct, name_of, open};
 use crate::clock::Instant;
 use crate::grid::{Field, Precision, Real, Shape};
 use crate::problem::Problem;
 use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::{
     Advance, Batch, CycleNorms, Describe, DeviceInfo, Devices, ExchangePath, Footprint, Kernel,
-    Method, NormRequest, Norms, Observe, Products, SetUpTimes, Solver, SolverError, Unavailable,
+    Method, NormRequest, Norms, Observe, Products, SetUpTimes, ShareBy, Solver, SolverError,
+    Unavailable,
 };
 use blocks::BlocksPart;
 use cudarc::driver::CudaEvent;
@@ -145,18 +149,30 @@ impl<P: Part> DevicesSolver<P> {
         host: CpuSolver<P::Real>,
         (kernel, block_size): (Kernel, Option<u32>),
     ) -> Result<Self, SolverError> {
+        let gpus = open(devices, shared(problem, &method)?.count())?;
+        let cut = |method: &Method| {
+            P::cut(&Setup {
+                problem,
+                method,
+                devices: shared(problem, method)?,
+                gpus: &gpus,
+                exchange,
+                host: &host,
+                kernel,
+                block_size,
+            })
+        };
+        let mut method = method;
+        let mut made = cut(&method)?;
+        if let Some(measured) = measured(shared(problem, &method)?, &made.shares)? {
+            // Their arrays first: there may be no room for both.
+            drop(made);
+            method = method.with_devices(measured);
+            check_room::<P>(problem, &method, devices)?;
+            made = cut(&method)?;
+        }
+        let Cut { kernel, shares, messages, set_up } = made;
         let shared = shared(problem, &method)?;
-        let gpus = open(devices, shared.count())?;
-        let Cut { kernel, shares, messages, set_up } = P::cut(&Setup {
-            problem,
-            method: &method,
-            devices: shared,
-            gpus: &gpus,
-            exchange,
-            host: &host,
-            kernel,
-            block_size,
-        })?;
         let device = device_info(&gpus, &shares, kernel)?;
         let arrays = shares[0].arrays.each_ref().map(|array| array.interior);
         let iterates = Iterates::at_start([arrays[0], arrays[1], 0, 0], 0);
@@ -185,7 +201,7 @@ impl<P: Part> DevicesSolver<P> {
         };
         solver.set_reports(false)?;
         solver.put()?;
-        solver.choose_launches()?;
+        solver.choose_launches().map_err(|error| solver.failed(error))?;
         Ok(solver)
     }
 
@@ -261,8 +277,7 @@ impl<P: Part> DevicesSolver<P> {
         let Self { batches, shares, messages, reports, forked, iterates, .. } = self;
         let stream = Arc::clone(&shares[0].streams.border);
         let cycles = SharedCycles { shares, messages, reports, forked, last: Cell::new(None) };
-        let made = batches.batch(&cycles, &stream, iterates, most, measure);
-        let (found, cycles, seconds) = made.map_err(|error| self.failed(error))?;
+        let (found, cycles, seconds) = batches.batch(&cycles, &stream, iterates, most, measure)?;
         let diagonal = self.shares[0].part.diagonal();
         let all = self.batches.finds_all_norms();
         let of_cycle =
@@ -271,25 +286,32 @@ impl<P: Part> DevicesSolver<P> {
         Ok(Batch { cycles, norms, seconds })
     }
 
+    /// Makes a batch of cycles with these norms.
+    fn some_cycles(&mut self, most: u64, norms: NormRequest) -> Result<Batch, SolverError> {
+        let measure = !norms.is_empty();
+        if self.has_frozen_halos && measure {
+            return self.frozen_cycle(norms);
+        }
+        let all = measure && !self.free_norms().covers(norms);
+        if measure && self.batches.finds_all_norms() != all {
+            self.set_reports(all)?;
+        }
+        self.batch(most, measure)
+    }
+
     /// Makes a cycle whose first sweep is no update of one iterate: its norms are found by passes of their own.
     fn frozen_cycle(&mut self, norms: NormRequest) -> Result<Batch, SolverError> {
         let residual_before =
-            self.present_norms(NormRequest::RESIDUAL)?.residual.unwrap_or_default();
+            self.norms_of_shares(NormRequest::RESIDUAL)?.residual.unwrap_or_default();
         let made = self.batch(1, false)?;
         let Norms { max_change, error, .. } =
-            self.present_norms(NormRequest { residual_l2: false, residual_max: false, ..norms })?;
+            self.norms_of_shares(NormRequest { residual_l2: false, residual_max: false, ..norms })?;
         Ok(Batch { norms: vec![CycleNorms { residual_before, max_change, error }], ..made })
     }
 
-    /// The error of a batch, which names the GPU that failed, if that is known. The contexts of the others are as useless.
+    /// An error of the devices, which names the GPU that failed.
     fn failed(&self, error: SolverError) -> SolverError {
-        let SolverError::Device { what, .. } = &error else { return error };
-        let lost = self.shares.iter().find(|share| !share.gpu.works());
-        self.shares.iter().for_each(|share| share.gpu.set_failed());
-        match lost {
-            Some(share) => SolverError::Device { gpu: share.gpu.title(), what: what.clone() },
-            None => error,
-        }
+        several::failed(self.shares.iter().map(|share| &share.gpu), error)
     }
 }
 
@@ -309,14 +331,18 @@ fn shared<'a>(problem: &Problem, method: &'a Method) -> Result<&'a Devices, Solv
     Ok(devices)
 }
 
-/// The GPUs of so many devices.
-fn open(devices: &[Device], count: usize) -> Result<Vec<Arc<Gpu>>, Unavailable> {
-    match devices {
-        [] => Err(Unavailable::NoGpu),
-        [one] => Ok(vec![one.open()?; count]),
-        several if several.len() == count => several.iter().map(Device::open).collect(),
-        several => Err(Unavailable::SeveralGpus(several.len())),
+/// The devices with shares by the speeds of their GPUs, if that is asked for. These have equal shares as yet.
+fn measured<P: Part>(
+    devices: &Devices,
+    shares: &[DeviceShare<P>],
+) -> Result<Option<Devices>, SolverError> {
+    if devices.share_by() == ShareBy::Points {
+        return Ok(None);
     }
+    let tiles = devices.shares().of_devices().iter().map(|share| share.tiles.len());
+    let speeds = speed::measure(shares, tiles)?;
+    let by_speed = devices.clone().of_speeds(&speeds);
+    Ok((by_speed != *devices).then_some(by_speed))
 }
 
 fn check_room<P: Part>(
@@ -330,7 +356,7 @@ fn check_room<P: Part>(
     for (gpu, bytes) in gpus.iter().zip(P::least_bytes(problem, shared)) {
         *needed.entry(gpu.ordinal).or_default() += bytes;
     }
-    gpus.iter().try_for_each(|gpu| gpu.check_room(needed[&gpu.ordinal]))
+    several::check_room(&gpus, &needed)
 }
 
 /// The GPUs, and the largest launch of the kernel.
@@ -352,49 +378,27 @@ fn device_info<P: Part>(
 /// The footprint of the largest part of a cycle, with the arithmetic of all GPUs for its products, which are those of the
 /// whole grid.
 fn on_all(footprint: Footprint, gpus: &[Arc<Gpu>]) -> Footprint {
-    let mut ordinals: Vec<_> = gpus.iter().map(|gpu| gpu.ordinal).collect();
-    ordinals.sort_unstable();
-    ordinals.dedup();
+    let count = distinct(gpus).len();
     let all = |products: Products| Products {
-        most_per_second: ordinals.len() as f64 * products.most_per_second,
+        most_per_second: count as f64 * products.most_per_second,
         ..products
     };
     Footprint { products: footprint.products.map(all), ..footprint }
 }
 
-/// `2 × NVIDIA H200`; of GPUs that differ, all names; the name alone of one that simulates several.
-fn name_of(gpus: &[Arc<Gpu>]) -> String {
-    let first = &gpus[0];
-    if gpus.iter().all(|gpu| gpu.ordinal == first.ordinal) {
-        return first.name.clone();
-    }
-    if gpus.iter().all(|gpu| gpu.name == first.name) {
-        return format!("{} × {}", gpus.len(), first.name);
-    }
-    gpus.iter().map(|gpu| gpu.name.as_str()).collect::<Vec<_>>().join(" + ")
-}
-
 impl<P: Part> Advance for DevicesSolver<P> {
     fn cycles(&mut self, most: u64, norms: NormRequest) -> Result<Batch, SolverError> {
-        let measure = !norms.is_empty();
-        if self.has_frozen_halos && measure {
-            return self.frozen_cycle(norms);
-        }
-        let all = measure && !self.free_norms().covers(norms);
-        if measure && self.batches.finds_all_norms() != all {
-            self.set_reports(all)?;
-        }
-        self.batch(most, measure)
+        self.some_cycles(most, norms).map_err(|error| self.failed(error))
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
         self.host.solver_mut().restart()?;
-        self.put()
+        self.put().map_err(|error| self.failed(error))
     }
 
     fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError> {
         self.host.solver_mut().start_from(iterate)?;
-        self.put()
+        self.put().map_err(|error| self.failed(error))
     }
 
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
@@ -414,7 +418,7 @@ impl<P: Part> ObservedOnHost for DevicesSolver<P> {
         &self,
         needs_previous: bool,
     ) -> Result<impl Deref<Target = CpuSolver<P::Real>>, SolverError> {
-        self.host.updated(needs_previous, |which, solver| {
+        let updated = self.host.updated(needs_previous, |which, solver| {
             let (iterate, previous) = solver.arrays_mut();
             let (array, to) = match which {
                 Iterate::Present => (self.iterates.current, iterate),
@@ -424,10 +428,18 @@ impl<P: Part> ObservedOnHost for DevicesSolver<P> {
             self.shares.iter().try_for_each(|share| share.fetch(array, to))?;
             self.download.set(begin.elapsed().as_secs_f64());
             Ok(())
-        })
+        });
+        updated.map_err(|error| self.failed(error))
     }
 
     fn present_norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
+        self.norms_of_shares(request).map_err(|error| self.failed(error))
+    }
+}
+
+impl<P: Part> DevicesSolver<P> {
+    /// Norms of the present iterate, by passes over what every device owns, or on this machine.
+    fn norms_of_shares(&self, request: NormRequest) -> Result<Norms, SolverError> {
         match P::norms(&self.shares, &self.messages, self.iterates, request) {
             Some(found) => found,
             None => self.host(request.max_change)?.norms(request),
@@ -455,11 +467,20 @@ impl<P: Part> Describe for DevicesSolver<P> {
     fn download_seconds(&self) -> f64 {
         self.download.get()
     }
+
+    fn measured_devices(&self) -> Option<&Devices> {
+        self.method.devices().filter(|devices| devices.share_by() == ShareBy::Speed)
+    }
 }
 
 impl<P: Part> Solver for DevicesSolver<P> {
     /// A method that is not shared out, such as a reference, is shared out over as many of the devices as it can be.
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
+        let on = Gpus { devices: &self.devices, exchange: self.exchange };
+        if method.streaming().is_some() {
+            // Its arrays lie on this machine.
+            return super::set_up::<P::Real>(&self.problem, method, on, (kernel, None), false);
+        }
         let (method, devices) = match (method.devices(), self.method.devices()) {
             (None, Some(own)) => {
                 let (method, count) = shared_out::<P>(&self.problem, method, own);

@@ -2,7 +2,6 @@
 
 use super::ring::{Ring, rounded};
 use super::sweep::PlaneSweep;
-use crate::grid::Shape;
 use crate::solver::cuda::arguments::Pointer;
 use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::real::DeviceReal;
@@ -126,7 +125,7 @@ pub(super) struct Work<'a, R> {
     pub sweep: &'a PlaneSweep<R>,
     pub axis: Planes,
     /// What is moved and computed is added here.
-    pub traffic: &'a mut Traffic,
+    pub traffic: Traffic,
     /// Whether its steps are timed.
     pub is_timed: bool,
 }
@@ -141,33 +140,46 @@ impl Lanes {
         &self.sweeps.stream
     }
 
-    /// Makes a pass over every system of a batch; returns the seconds that it took on the GPU.
+    /// Notes that a pass begins.
     ///
     /// # Errors
-    /// [`DriverError`] if the GPU fails; the next iterate is undefined then. Either way no copy is under way any more.
-    pub fn pass<R: DeviceReal>(
+    /// [`DriverError`] if the GPU fails, as below.
+    pub fn begin(&self) -> Result<(), DriverError> {
+        self.up.time.record(&self.up.stream)
+    }
+
+    /// Begins a system of a batch: the one before has left its planes behind.
+    pub fn begin_system(&self) -> Result<(), DriverError> {
+        self.up.stream.join(&self.sweeps.stream)?;
+        self.up.stream.join(&self.down.stream)
+    }
+
+    /// Enqueues a step of a pass over one system.
+    pub fn step<R: DeviceReal>(
         &self,
         work: &mut Work<'_, R>,
-        shape: &Shape,
-        slow: Slow<'_, R>,
-    ) -> Result<f64, DriverError> {
-        let Slow { from, g, to } = slow;
-        self.up.time.record(&self.up.stream)?;
-        let mut enqueue = || {
-            for line in 0..work.axis.lines {
-                // From the boundary plane before the first one on.
-                let start = if shape.dim() == 1 { shape.row_start(line) } else { 0 };
-                let stored = start..start + (work.axis.count + 2) * work.axis.stored;
-                let (from, g) = (&from[stored.clone()], &g[stored.clone()]);
-                // Of a batch, the first system.
-                work.is_timed = line == 0;
-                self.enqueue(work, Slow { from, g, to: &mut to[stored] })?;
-            }
-            self.down.time.record(&self.down.stream)
-        };
-        let enqueued = enqueue();
+        slow: &mut Slow<'_, R>,
+        number: usize,
+    ) -> Result<(), DriverError> {
+        let step = work.pass.step(number);
+        self.copy_up(work, slow, number, &step)?;
+        self.sweep(work, number, &step)?;
+        self.copy_down(work, slow, number, &step)
+    }
+
+    /// Notes that a pass ends.
+    pub fn end(&self) -> Result<(), DriverError> {
+        self.down.time.record(&self.down.stream)
+    }
+
+    /// Waits for all that was enqueued. Either way no copy is under way any more.
+    pub fn wait(&self) -> Result<(), DriverError> {
         let waited = [&self.up, &self.sweeps, &self.down].map(|lane| lane.stream.synchronize());
-        waited.into_iter().fold(enqueued, Result::and)?;
+        waited.into_iter().fold(Ok(()), Result::and)
+    }
+
+    /// Seconds from the beginning to the end of the last pass, by the GPU.
+    pub fn seconds(&self) -> Result<f64, DriverError> {
         Ok(f64::from(self.up.time.elapsed_ms(&self.down.time)?) / 1e3)
     }
 
@@ -186,26 +198,8 @@ impl Lanes {
         Ok(PassTimes {
             steps: steps.collect::<Result<_, DriverError>>()?,
             traffic: pass.traffic_of(timed, points),
-            seconds: f64::from(since.elapsed_ms(&self.down.time)?) / 1e3,
+            seconds: self.seconds()?,
         })
-    }
-
-    /// Enqueues a pass over one system.
-    fn enqueue<R: DeviceReal>(
-        &self,
-        work: &mut Work<'_, R>,
-        mut slow: Slow<'_, R>,
-    ) -> Result<(), DriverError> {
-        // The system before has left its planes behind.
-        self.up.stream.join(&self.sweeps.stream)?;
-        self.up.stream.join(&self.down.stream)?;
-        for number in 0..work.pass.steps() {
-            let step = work.pass.step(number);
-            self.copy_up(work, &slow, number, &step)?;
-            self.sweep(work, number, &step)?;
-            self.copy_down(work, &mut slow, number, &step)?;
-        }
-        Ok(())
     }
 
     /// Enqueues the copies up of a step.

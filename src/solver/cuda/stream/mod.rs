@@ -1,18 +1,22 @@
 //! Grids that are larger than a GPU's memory: planes of them visit it, and the iterate lives in the memory of this
 //! machine. A `Pass` says what is copied and computed, `lanes` does so on three streams, with `sweep` for the
-//! kernels, `ring` for the working arrays and `pinned` for the arrays here.
+//! kernels, `ring` for the working arrays and `pinned` for the arrays here. Several GPUs share the slabs of a pyramid
+//! (`device`).
 
+mod device;
 mod lanes;
 mod link;
 mod pinned;
 mod ring;
 mod sweep;
 
+use super::device::{Device, Gpus};
 use super::gpu::Gpu;
 use super::host::ObservedOnHost;
 use super::kernels;
 use super::real::DeviceReal;
 use super::setting::Setting;
+use super::several::{self, check_room, name_of};
 use super::solver::CudaSolver;
 use crate::clock::Instant;
 use crate::grid::{Field, Precision, Shape};
@@ -20,17 +24,18 @@ use crate::problem::{Problem, System};
 use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::streaming::Planes;
 use crate::solver::{
-    Advance, ArrayFiles, Batch, CycleNorms, Describe, DeviceInfo, Kernel, Method, NormRequest,
-    Norms, Observe, Pass, PassTimes, Solver, SolverError, Streaming, Traffic,
+    Advance, ArrayFiles, Batch, CycleNorms, Describe, DeviceInfo, ExchangePath, Kernel, Method,
+    NormRequest, Norms, Observe, Pass, PassTimes, Solver, SolverError, Streaming, Traffic,
 };
 pub(super) use link::link_speed;
 
-use lanes::{Lanes, Slow, Window, Work};
+use device::{Part, StreamDevice};
+use lanes::{Slow, Window};
 use pinned::Pinned;
+use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
-use sweep::PlaneSweep;
 
 /// Passes are made in batches of this duration.
 const BATCH: Duration = Duration::from_millis(5);
@@ -42,19 +47,18 @@ struct RightHandSide<R> {
     system: Arc<System<R>>,
 }
 
-/// A solver that streams planes through one NVIDIA GPU. Its iterates are those of the CPU to the last bit, and they
+/// A solver that streams planes through NVIDIA GPUs. Its iterates are those of the CPU to the last bit, and they
 /// are observed by the CPU's code where they are.
 pub(super) struct StreamSolver<R: DeviceReal> {
-    lanes: Lanes,
-    windows: Vec<Window>,
-    sweep: PlaneSweep<R>,
-    pass: Pass,
+    devices: Vec<StreamDevice<R>>,
+    method: Method,
     /// Of the last pass, if one was made.
     traffic: Option<Traffic>,
     times: Option<Arc<PassTimes>>,
     info: DeviceInfo,
     problem: Arc<Problem>,
-    gpu: Arc<Gpu>,
+    on: Vec<Device>,
+    exchange: ExchangePath,
     rhs: Arc<RightHandSide<R>>,
     /// The pages of the two iterates: dropped before them.
     _pinned: [Option<Pinned>; 2],
@@ -65,16 +69,16 @@ impl<R: DeviceReal> StreamSolver<R> {
     /// Sets up a solver at the initial guess u₀.
     ///
     /// # Errors
-    /// [`SolverError`] if the run does not fit into this machine or its window onto the GPU, or the
+    /// [`SolverError`] if the run does not fit into this machine or its window onto a GPU, or the
     /// kernel does not accept the method.
     pub fn new(
         problem: &Arc<Problem>,
-        streaming: &Streaming,
-        gpu: Arc<Gpu>,
+        method: &Method,
+        on: Gpus<'_>,
         kernel: Kernel,
     ) -> Result<Self, SolverError> {
         let host = || CpuSolver::new(problem, Method::Classic, Level::best(), 0);
-        Self::with_host(problem, streaming, gpu, kernel, host)
+        Self::with_host(problem, method, on, kernel, host)
     }
 
     /// The same with arrays that lie in files. Their pages are not pinned, so that copies go through memory that the driver
@@ -85,70 +89,83 @@ impl<R: DeviceReal> StreamSolver<R> {
     pub fn in_files(
         files: &ArrayFiles,
         problem: &Arc<Problem>,
-        streaming: &Streaming,
-        gpu: Arc<Gpu>,
+        method: &Method,
+        on: Gpus<'_>,
         kernel: Kernel,
     ) -> Result<Self, SolverError> {
         let host = || CpuSolver::in_files(files, problem, &Method::Classic, Level::best(), 0);
-        Self::with_host(problem, streaming, gpu, kernel, host)
+        Self::with_host(problem, method, on, kernel, host)
     }
 
     fn with_host(
         problem: &Arc<Problem>,
-        streaming: &Streaming,
-        gpu: Arc<Gpu>,
+        method: &Method,
+        on: Gpus<'_>,
         kernel: Kernel,
         host: impl FnOnce() -> Result<CpuSolver<R>, SolverError>,
     ) -> Result<Self, SolverError> {
-        check_kernel::<R>(problem, streaming, &gpu, kernel)?;
+        let parts = Self::parts(problem, method, on.devices, kernel)?;
         // Before the arrays on this machine are filled.
-        let windows = Self::windows(&gpu, &problem.shape, streaming)?;
+        let windows = Self::windows(&problem.shape, &parts)?;
         let host = host()?;
         let system = Arc::clone(host.grid().ok_or(SolverError::Operator("a matrix"))?);
-        let pinned = pinned(&gpu, system.g.as_slice(), system.g.is_mapped())?;
+        let pinned = pinned(&parts[0].gpu, system.g.as_slice(), system.g.is_mapped())?;
         let rhs = Arc::new(RightHandSide { _pinned: pinned, system });
-        Self::at_start(problem, streaming, gpu, windows, host, rhs)
+        Self::at_start(problem, method, on, (parts, windows), host, rhs)
     }
 
-    fn windows(
-        gpu: &Arc<Gpu>,
-        shape: &Shape,
-        streaming: &Streaming,
-    ) -> Result<Vec<Window>, SolverError> {
+    /// What each device makes, if the kernel sweeps planes there.
+    fn parts(
+        problem: &Problem,
+        method: &Method,
+        on: &[Device],
+        kernel: Kernel,
+    ) -> Result<Vec<Part>, SolverError> {
+        let parts = Part::all(method, &problem.shape, on)?;
+        parts.iter().try_for_each(|part| check_kernel::<R>(problem, method, &part.gpu, kernel))?;
+        Ok(parts)
+    }
+
+    /// The working arrays of every device.
+    fn windows(shape: &Shape, parts: &[Part]) -> Result<Vec<Vec<Window>>, SolverError> {
         let plane_bytes = Planes::of(shape).stored * size_of::<R>();
-        Window::of(gpu, &Pass::on_gpu(streaming, shape), plane_bytes)
+        check_windows(parts, plane_bytes)?;
+        parts.iter().map(|part| Window::of(&part.gpu, &part.pass, plane_bytes)).collect()
     }
 
     fn at_start(
         problem: &Arc<Problem>,
-        streaming: &Streaming,
-        gpu: Arc<Gpu>,
-        windows: Vec<Window>,
+        method: &Method,
+        on: Gpus<'_>,
+        (parts, windows): (Vec<Part>, Vec<Vec<Window>>),
         mut host: CpuSolver<R>,
         rhs: Arc<RightHandSide<R>>,
     ) -> Result<Self, SolverError> {
         let shape = problem.shape;
-        let pass = Pass::on_gpu(streaming, &shape);
-        let sweep = PlaneSweep::new(&gpu, &rhs.system, shape, pass.most_swept())?;
+        let gpus: Vec<_> = parts.iter().map(|part| Arc::clone(&part.gpu)).collect();
+        let devices = parts.into_iter().zip(windows);
+        let devices = devices
+            .map(|(part, windows)| StreamDevice::new(part, windows, &rhs.system, shape))
+            .collect::<Result<Vec<_>, _>>()?;
         let is_in_files = host.is_in_files();
         let (current, previous) = host.arrays_mut();
-        let pinned = [pinned(&gpu, current, is_in_files)?, pinned(&gpu, previous, is_in_files)?];
+        let pinned =
+            [pinned(&gpus[0], current, is_in_files)?, pinned(&gpus[0], previous, is_in_files)?];
         let info = DeviceInfo {
-            ordinal: gpu.ordinal,
-            name: gpu.name.clone(),
+            ordinal: gpus[0].ordinal,
+            name: name_of(&gpus),
             kernel: Kernel::CLASSIC,
-            footprint: sweep.footprint(),
+            footprint: devices[0].footprint(),
         };
         Ok(Self {
-            lanes: Lanes::new(&gpu)?,
-            windows,
-            sweep,
-            pass,
+            devices,
+            method: method.clone(),
             traffic: None,
             times: None,
             info,
             problem: Arc::clone(problem),
-            gpu,
+            on: on.devices.to_vec(),
+            exchange: on.exchange,
             rhs,
             _pinned: pinned,
             host,
@@ -163,30 +180,20 @@ impl<R: DeviceReal> StreamSolver<R> {
             let start = shape.row_start(row) + 1;
             next[start..start + shape.nx()].fill(R::from_f64(f64::NAN));
         }
-        let stream = self.lanes.stream();
-        let poisoned = self.windows.iter().try_for_each(|window| window.poison(stream));
-        self.gpu.check(poisoned.and_then(|()| stream.synchronize()))
+        self.devices.iter().try_for_each(StreamDevice::poison)
     }
 
     /// Makes one pass; returns its seconds.
     fn pass(&mut self) -> Result<f64, SolverError> {
         let shape = self.problem.shape;
-        let axis = Planes::of(&shape);
-        let needed = (shape.points() * self.pass.height()) as u64;
-        let mut traffic = Traffic { needed, ..Traffic::default() };
         let (from, to) = self.host.arrays_mut();
         let slow = Slow { from, g: self.rhs.system.g.as_slice(), to };
-        let mut work = Work {
-            pass: &self.pass,
-            windows: &self.windows,
-            sweep: &self.sweep,
-            axis,
-            traffic: &mut traffic,
-            is_timed: false,
-        };
-        let seconds = self.gpu.check(self.lanes.pass(&mut work, &shape, slow))?;
+        let made = device::pass(&self.devices, &shape, slow);
+        let gpus = || self.devices.iter().map(StreamDevice::gpu);
+        let (moved, seconds) = made.map_err(|error| several::failed(gpus(), error))?;
         self.host.swap();
-        self.traffic = Some(traffic);
+        let needed = shape.points() as u64 * self.method.sweeps_per_cycle();
+        self.traffic = Some(Traffic { needed, ..moved });
         Ok(seconds)
     }
 
@@ -214,26 +221,39 @@ fn pinned<R>(
     if is_in_file { Ok(None) } else { Pinned::new(gpu, values) }
 }
 
-/// Bytes of the working arrays of a pass on a GPU.
-pub(super) fn bytes(
-    gpu: &Gpu,
+/// Checks that the working arrays of a pass fit into what is free on its GPUs.
+///
+/// # Errors
+/// [`SolverError`] if they do not, or a GPU cannot be used.
+pub(super) fn check_memory(
     shape: &Shape,
-    streaming: &Streaming,
+    method: &Method,
     precision: Precision,
-) -> Result<u64, SolverError> {
-    let pass = Pass::on_gpu(streaming, shape);
-    lanes::bytes(gpu, &pass, Planes::of(shape).stored * precision.bytes())
+    on: &[Device],
+) -> Result<(), SolverError> {
+    let parts = Part::all(method, shape, on)?;
+    check_windows(&parts, Planes::of(shape).stored * precision.bytes())
+}
+
+/// The same of all devices together, with so many bytes from a plane to the next.
+fn check_windows(parts: &[Part], plane_bytes: usize) -> Result<(), SolverError> {
+    let mut needed: HashMap<u32, u64> = HashMap::new();
+    for Part { gpu, pass, .. } in parts {
+        *needed.entry(gpu.ordinal).or_default() += lanes::bytes(gpu, pass, plane_bytes)?;
+    }
+    let gpus: Vec<_> = parts.iter().map(|part| Arc::clone(&part.gpu)).collect();
+    check_room(&gpus, &needed)
 }
 
 /// Whether `kernel` sweeps planes of this grid.
 fn check_kernel<R: DeviceReal>(
     problem: &Problem,
-    streaming: &Streaming,
+    method: &Method,
     gpu: &Gpu,
     kernel: Kernel,
 ) -> Result<(), SolverError> {
     let setting = Setting {
-        method: &Method::Streaming(*streaming),
+        method,
         precision: R::PRECISION,
         shared_bytes: gpu.most_shared,
         is_per_point: problem.operator.is_per_point(),
@@ -257,8 +277,8 @@ impl<R: DeviceReal> Advance for StreamSolver<R> {
             batch.cycles += 1;
             if batch.cycles >= most || begin.elapsed() >= BATCH {
                 let points = Planes::of(&self.problem.shape).points;
-                let times = self.gpu.check(self.lanes.times(&self.pass, points))?;
-                self.times = Some(Arc::new(times));
+                // Of the first device.
+                self.times = Some(Arc::new(self.devices[0].times(points)?));
                 return Ok(batch);
             }
         }
@@ -314,29 +334,40 @@ impl<R: DeviceReal> Describe for StreamSolver<R> {
 
 impl<R: DeviceReal> Solver for StreamSolver<R> {
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
-        let Method::Streaming(streaming) = method else {
-            let gpu = Arc::clone(&self.gpu);
-            let mut beside = CudaSolver::<R>::on(&self.problem, method, gpu, kernel, None)?;
-            if let Some(exact) = self.host.exact() {
-                beside.set_exact(Arc::clone(exact))?;
-            }
-            return Ok(Box::new(beside));
+        let on = Gpus { devices: &self.on, exchange: self.exchange };
+        if method.streaming().is_some() {
+            let parts = Self::parts(&self.problem, &method, &self.on, kernel)?;
+            let windows = Self::windows(&self.problem.shape, &parts)?;
+            let (rhs, host) = (Arc::clone(&self.rhs), self.host.beside(&Method::Classic)?);
+            let made = (parts, windows);
+            return Ok(Box::new(Self::at_start(&self.problem, &method, on, made, host, rhs)?));
+        }
+        let mut beside: Box<dyn Solver> = if method.devices().is_some() {
+            super::set_up::<R>(&self.problem, method, on, (kernel, None), false)?
+        } else {
+            let gpu = Arc::clone(self.devices[0].gpu());
+            Box::new(CudaSolver::<R>::on(&self.problem, method, gpu, kernel, None)?)
         };
-        check_kernel::<R>(&self.problem, &streaming, &self.gpu, kernel)?;
-        let (gpu, rhs) = (Arc::clone(&self.gpu), Arc::clone(&self.rhs));
-        let windows = Self::windows(&gpu, &self.problem.shape, &streaming)?;
-        let host = self.host.beside(&Method::Classic)?;
-        let beside = Self::at_start(&self.problem, &streaming, gpu, windows, host, rhs)?;
-        Ok(Box::new(beside))
+        if let Some(exact) = self.host.exact() {
+            beside.set_exact(Arc::clone(exact))?;
+        }
+        Ok(beside)
     }
 
     fn set_streaming(&mut self, streaming: Streaming) -> Result<bool, SolverError> {
+        // Other slabs would be other shares.
+        let [device] = &mut self.devices[..] else { return Ok(false) };
+        if self.method.devices().is_some() {
+            return Ok(false);
+        }
         let shape = self.problem.shape;
         // The working arrays of both may not fit at once.
-        self.windows.clear();
-        self.windows = Self::windows(&self.gpu, &shape, &streaming)?;
-        self.pass = Pass::on_gpu(&streaming, &shape);
-        self.sweep = PlaneSweep::new(&self.gpu, &self.rhs.system, shape, self.pass.most_swept())?;
+        device.clear();
+        let pass = Pass::on_gpu(&streaming, &shape);
+        let plane_bytes = Planes::of(&shape).stored * size_of::<R>();
+        let windows = Window::of(device.gpu(), &pass, plane_bytes)?;
+        device.set_pass(pass, windows, &self.rhs.system, shape)?;
+        self.method = Method::Streaming(streaming);
         (self.traffic, self.times) = (None, None);
         Ok(true)
     }

@@ -10,6 +10,9 @@ use std::sync::Arc;
 /// the GNU C library maps every array on pages of its own (its largest threshold, 32 MiB).
 const SMALLEST: usize = 32 << 20;
 
+/// Pages that are pinned for every GPU: several may share the arrays.
+const PORTABLE: u32 = sys::CU_MEMHOSTREGISTER_PORTABLE;
+
 /// Pinned pages of an array, until it is dropped.
 pub(super) struct Pinned {
     gpu: Arc<Gpu>,
@@ -35,7 +38,7 @@ impl Pinned {
         gpu.check(gpu.context.bind_to_thread())?;
         let address = values.as_ptr().cast::<c_void>().cast_mut();
         // SAFETY: the pages belong to the array, which the caller keeps as long as this.
-        let answer = unsafe { sys::cuMemHostRegister_v2(address, bytes, 0) };
+        let answer = unsafe { sys::cuMemHostRegister_v2(address, bytes, PORTABLE) };
         answer.result().map_err(|error| gpu.not_pinned(bytes as u64, error))?;
         Ok(Some(Self { gpu: Arc::clone(gpu), address }))
     }

@@ -1,0 +1,104 @@
+//! A run that shared its grid out over several GPUs, of which one failed: it goes on on those that are left.
+
+use super::plan::{Plan, on_devices};
+use crate::number::{grouped, joined};
+use crate::solver::cuda::Device;
+use crate::solver::{Place, SolverError};
+
+/// Why a run does not go on after one of its GPUs failed.
+#[derive(Debug, thiserror::Error)]
+pub enum GpuLossError {
+    /// There is no other GPU that works.
+    #[error(transparent)]
+    Alone(SolverError),
+    /// Those that work do not take it.
+    #[error("{failure}; the run cannot continue on {left}: {why}")]
+    Refused {
+        /// The failure.
+        failure: SolverError,
+        /// The others, such as `GPUs 0 and 2`.
+        left: String,
+        /// Why they do not take it.
+        why: Box<SolverError>,
+    },
+}
+
+/// Continues a run that failed on those of its GPUs that still work: `move_to` moves it to a plan for these and returns the
+/// cycle that it goes on from. Returns what happened, in one sentence without its full stop.
+///
+/// # Errors
+/// [`GpuLossError`] if no other GPU works, or those that do cannot take the run.
+pub fn go_on_without_failed_gpus(
+    plan: &Plan,
+    failure: SolverError,
+    move_to: impl FnOnce(Plan) -> Result<u64, SolverError>,
+) -> Result<String, GpuLossError> {
+    let is_of_gpu = matches!(failure, SolverError::Device { .. });
+    let Some(on_others) = plan.on_working_gpus().filter(|_| is_of_gpu) else {
+        return Err(GpuLossError::Alone(failure));
+    };
+    let left = named(on_others.gpus());
+    match move_to(on_others) {
+        Ok(0) => Ok(format!("{failure}; the run continues on {left} from its initial guess")),
+        Ok(cycle) => {
+            Ok(format!("{failure}; the run continues on {left} from cycle {}", grouped(cycle)))
+        }
+        Err(why) => Err(GpuLossError::Refused { failure, left, why: Box::new(why) }),
+    }
+}
+
+impl Plan {
+    /// The GPUs that it runs on; none on a CPU.
+    fn gpus(&self) -> &[Device] {
+        match &self.place {
+            Place::Cpu { .. } => &[],
+            Place::Cuda { devices, .. } => devices,
+        }
+    }
+
+    /// The same on those of several GPUs that work, where one has failed; `None` if there is none of either.
+    fn on_working_gpus(&self) -> Option<Self> {
+        let (failed, left): (Vec<_>, Vec<_>) =
+            self.gpus().iter().cloned().partition(Device::has_failed);
+        if failed.is_empty() || left.is_empty() {
+            return None;
+        }
+        let Place::Cuda { exchange, kernel, block_size, .. } = self.place else { return None };
+        let method = if self.method.cycles_between_exchanges() > 1 {
+            // The iterate depends on the number of devices: some GPUs take the shares of two.
+            self.method.clone()
+        } else {
+            let mut spec = self.spec.method.clone();
+            spec.devices = left.iter().map(Device::ordinal).collect();
+            let shared = on_devices(&spec, self.method.plain().clone(), &self.problem.shape);
+            shared.ok()?.damped(self.method.omega())
+        };
+        let place = Place::Cuda { devices: left, exchange, kernel, block_size };
+        Some(Self { place, method, ..self.clone() })
+    }
+}
+
+/// Some GPUs, as part of a sentence: `GPU 0`, `GPUs 0, 1 and 3`.
+fn named(gpus: &[Device]) -> String {
+    let ordinals: Vec<_> = gpus.iter().map(Device::ordinal).collect();
+    match &ordinals[..] {
+        [one] => format!("GPU {one}"),
+        [first @ .., last] => format!("GPUs {} and {last}", joined(first, ", ")),
+        [] => "no GPU".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_are_named_by_their_numbers() {
+        let named = |ordinals: &[u32]| {
+            named(&ordinals.iter().copied().map(Device::new).collect::<Vec<_>>())
+        };
+        assert_eq!(named(&[2]), "GPU 2");
+        assert_eq!(named(&[0, 2]), "GPUs 0 and 2");
+        assert_eq!(named(&[0, 1, 3]), "GPUs 0, 1 and 3");
+    }
+}
