@@ -1,7 +1,7 @@
 //! Ctrl-C and requests to terminate: work stops within a second, wherever it is; a file is written completely or not at
 //! all.
 
-use super::console::print_note;
+use super::console::{FAILED, print_note};
 use crate::files;
 use crate::solver::StopToken;
 use anyhow::anyhow;
@@ -146,6 +146,15 @@ impl Interrupt {
         done
     }
 
+    /// Ends the process from any thread, whatever is under way, with this sentence unless another was printed; leaves no
+    /// unfinished file.
+    pub fn fail(self, sentence: &str) -> ! {
+        let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        files::end_writing();
+        report(sentence);
+        leave(FAILED)
+    }
+
     /// Runs a short `write` that must not be cut off.
     pub fn protect<T>(self, write: impl FnOnce() -> T) -> T {
         let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -235,7 +244,21 @@ fn end() -> ! {
         }
     };
     report(&ended);
-    std::process::exit(code.into());
+    leave(code)
+}
+
+/// Ends the process at once: what a library does at the exit, such as the driver of a GPU, may wait for work that never
+/// ends.
+#[cfg(unix)]
+fn leave(code: u8) -> ! {
+    // SAFETY: all that is to be kept was written, and nothing runs after this.
+    unsafe { libc::_exit(code.into()) }
+}
+
+/// Ends the process.
+#[cfg(not(unix))]
+fn leave(code: u8) -> ! {
+    std::process::exit(code.into())
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod lists;
 mod open;
 mod outputs;
 mod progress;
+mod ranks;
 mod render;
 mod solve;
 mod sweep;
@@ -34,6 +35,7 @@ pub use values::refusals;
 use crate::grid::memory;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use given_options::GivenOptions;
+use ranks::{Launch, RankError};
 use std::process::ExitCode;
 
 /// Hierarchical Jacobi iteration, made visible cycle by cycle
@@ -109,9 +111,13 @@ fn quoting_all(error: clap::Error) -> clap::Error {
 
 /// Runs the subcommand, or opens the window if there is none.
 fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
+    let launch = Launch::of_environment()?;
+    if let (Some(launch), Some(what)) = (&launch, only_in_one_process(cli.command.as_ref())) {
+        return Err(RankError::OneProcess { what, count: launch.rank.count }.into());
+    }
     match cli.command {
         None => window::window(None),
-        Some(Command::Solve(solve)) => solve.run(),
+        Some(Command::Solve(solve)) => solve.run(launch),
         Some(Command::Render(render)) => render.run(),
         Some(Command::Sweep(sweep)) => sweep.run(),
         Some(Command::Tune(tune)) => tune.run(),
@@ -119,6 +125,20 @@ fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Some(Command::Lesson(lesson)) => lesson.run(),
         Some(Command::Devices(devices)) => devices.run(),
         Some(Command::Bench(bench)) => bench.run(),
+    }
+}
+
+/// What a subcommand is called that runs in one process and takes a while, or opens a window: several of them would do the
+/// same, and write the same files.
+fn only_in_one_process(command: Option<&Command>) -> Option<&'static str> {
+    match command {
+        None | Some(Command::Open(_)) => Some("the window"),
+        Some(Command::Render(_)) => Some("render"),
+        Some(Command::Sweep(_)) => Some("sweep"),
+        Some(Command::Tune(_)) => Some("tune"),
+        Some(Command::Lesson(_)) => Some("lesson"),
+        Some(Command::Bench(_)) => Some("bench"),
+        Some(Command::Solve(_) | Command::Devices(_)) => None,
     }
 }
 

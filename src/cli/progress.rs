@@ -29,6 +29,11 @@ impl Progress {
         Self { terminal, next: Instant::now() + AFTER, shown: false }
     }
 
+    /// Shows nothing.
+    pub fn silent() -> Self {
+        Self { terminal: false, ..Self::start() }
+    }
+
     /// Replaces the line, if enough time has passed.
     pub fn show(&mut self, line: impl FnOnce() -> String) {
         if !self.terminal || Instant::now() < self.next {

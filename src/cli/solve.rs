@@ -1,12 +1,13 @@
 //! `tilescope solve`: solves a system and prints a summary.
 
-use super::args::RunArgs;
+use super::args::{RunArgs, files_of};
 use super::console::{FAILED, UsageError, as_note, json, named, print, print_note};
 use super::devices_summary::DevicesSummary;
 use super::gpu_notes::print_gpu_notes;
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
 use super::progress::Progress;
+use super::ranks::{self, Launch, RankError};
 use crate::clock::Instant;
 use crate::grid::Precision;
 use crate::grid::memory::{self, human};
@@ -16,9 +17,9 @@ use crate::picture::{
 use crate::problem;
 use crate::problem::matrix::{self, BlockEntries};
 use crate::run::{
-    Divergence, FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Record, Run, RunTimes,
-    Stop, StopRule, Store, curve_table, go_on_without_failed_gpus, reduction, save_solution,
-    save_unknowns,
+    Divergence, FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Record, Run, RunSpec,
+    RunTimes, Stop, StopRule, Store, curve_table, go_on_without_failed_gpus, reduction,
+    save_solution, save_unknowns,
 };
 use crate::solver::{EdgeShare, Kernel, SolverError, Subiterations, Traffic};
 use crate::stop_token::StopToken;
@@ -48,6 +49,8 @@ Examples:
       a plate with two warm sides, until the largest update of a cycle is at most 1e-5
   tilescope solve --problem heat-plate --hot-box left=0.3,right=0.5,value=100 --wave 16 --warp 32
       later tiles and points read what earlier ones wrote, in a fixed order
+  torchrun --no-python --nproc-per-node 4 tilescope solve --shape 16384x16384 --k 32 --overlap 4
+      a grid that four processes share, each with a GPU; also by Slurm or Kubernetes (examples/cluster)
 
 Exit codes: 0 success; 1 failure, or the tolerance was not reached; 2 wrong usage; 130 interrupted by
 Ctrl-C.";
@@ -88,48 +91,22 @@ const UNKNOWNS_TO_SAVE: usize = 2;
 const OF_ERROR_LEFT: usize = 5;
 
 impl Solve {
-    /// Solves, saves and prints the summary.
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    /// Solves, saves and prints the summary: alone, or as one of several processes.
+    pub(super) fn run(&self, launch: Option<Launch>) -> anyhow::Result<ExitCode> {
         let mut spec = self.run.spec()?;
         self.run.check_tiles(&spec)?;
         spec.store = self.store.clone().or(spec.store);
-        let matrix = ("--save-matrix", &self.save_matrix, &["mtx"]);
-        let field = ("--save-field", &self.save_field, &["npy"]);
-        let curve = ("--save-curve", &self.save_curve, &["csv"]);
-        let outputs = [matrix, field, curve].into_iter().filter_map(|(option, path, endings)| {
-            Some(Output { option, path: path.as_deref()?, endings })
-        });
-        outputs::check(&outputs.collect::<Vec<_>>(), &self.run.inputs(&spec))?;
-        if self.save_on_interrupt && self.save_field.is_none() && self.save_curve.is_none() {
-            let why = "--save-on-interrupt needs a file to save: --save-field or --save-curve";
-            return Err(UsageError(why.to_owned()).into());
+        if let Some(launch) = launch {
+            return self.run_as_rank(&spec, &launch);
         }
+        self.check_outputs(&spec)?;
         let interrupt =
             Interrupt::install(format!("interrupted before the first cycle{}", self.unsaved()))?;
         let begin = Instant::now();
         let plan = Arc::new(planner().plan_to_fit(&spec)?);
         let mut setup_seconds = begin.elapsed().as_secs_f64();
-        if let Some(note) = self.run.lacks_tolerance(&spec) {
-            print_note(&note);
-        }
-        // A warning goes by it.
-        plan.spectral_radius();
-        if let Some(warning) = plan.warning() {
-            print_note(&as_note(&warning));
-        }
-        print_gpu_notes(&plan);
-        let mut need = match &plan.spec.store {
-            Some(_) => MemoryNeed::in_store(&plan),
-            None => MemoryNeed::of(&plan, &[FieldKind::Residual]),
-        };
-        if self.save_matrix.is_some() {
-            need.add("the matrix to save", plan.problem.matrix_bytes());
-        }
-        if self.save_field.is_some() && plan.problem.operator.matrix().is_some() {
-            let bytes = plan.problem.shape.array_bytes(UNKNOWNS_TO_SAVE, Precision::F64);
-            need.add("the unknowns to save", bytes);
-        }
-        need.check(plan.precision)?;
+        self.print_notes(&plan);
+        self.check_memory(&plan)?;
         let begin = Instant::now();
         let mut run = set_up(&plan, interrupt, self.save_curve.is_some())?;
         setup_seconds += begin.elapsed().as_secs_f64();
@@ -144,6 +121,115 @@ impl Solve {
         }
     }
 
+    /// Solves as one of several processes that share the grid. Rank 0 prints and saves; the others end with it, and say on
+    /// stderr only what keeps them from that.
+    fn run_as_rank(&self, spec: &RunSpec, launch: &Launch) -> anyhow::Result<ExitCode> {
+        Launch::prepare_environment();
+        if self.save_on_interrupt {
+            let (option, count) = ("--save-on-interrupt", launch.rank.count);
+            let why = "Ctrl-C ends all processes at once";
+            return Err(RankError::Option { option, count, why }.into());
+        }
+        let is_first = launch.rank.index == 0;
+        if is_first {
+            self.check_outputs(spec)?;
+        }
+        let interrupt =
+            Interrupt::install(format!("interrupted before the first cycle{}", self.unsaved()))?;
+        let begin = Instant::now();
+        let mut plan = ranks::plan(spec, launch)?;
+        // What is recorded decides what the processes exchange.
+        let also = format!("norms of every cycle: {}\n", self.save_curve.is_some());
+        let inputs = files_of(spec);
+        let (own, watch) = ranks::join(launch, &mut plan, &inputs, &also, move |sentence| {
+            interrupt.fail(sentence)
+        })?;
+        let plan = Arc::new(plan);
+        if is_first {
+            self.print_notes(&plan);
+        }
+        self.check_memory(&plan)?;
+        let made = Run::of_rank(&plan, own).map_err(anyhow::Error::from).and_then(|mut run| {
+            run.find_all_norms(self.save_curve.is_some());
+            let setup_seconds = begin.elapsed().as_secs_f64();
+            match is_first {
+                true => self.solve(&mut run, setup_seconds, interrupt),
+                false => self.take_part(&mut run, interrupt),
+            }
+        });
+        match made {
+            Ok(code) if !interrupt.is_requested() => Ok(match is_first {
+                true => {
+                    watch.finish(code == ExitCode::SUCCESS);
+                    code
+                }
+                false if watch.wait_for_end() => ExitCode::SUCCESS,
+                false => ExitCode::from(FAILED),
+            }),
+            Ok(code) => Ok(code),
+            Err(error) => {
+                watch.wait_for_news();
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes the cycles as another process than rank 0. Every end of a run is confirmed by b − A u, for which the iterate is
+    /// copied to each process: rank 0 observes and saves it without the others then.
+    fn take_part(&self, run: &mut Run, interrupt: Interrupt) -> anyhow::Result<ExitCode> {
+        if !self.advance(run, interrupt, Progress::silent())? {
+            return Ok(interrupt.report(&self.interrupted(run)));
+        }
+        run.settle()?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Refuses files that cannot be saved.
+    fn check_outputs(&self, spec: &RunSpec) -> anyhow::Result<()> {
+        let matrix = ("--save-matrix", &self.save_matrix, &["mtx"]);
+        let field = ("--save-field", &self.save_field, &["npy"]);
+        let curve = ("--save-curve", &self.save_curve, &["csv"]);
+        let outputs = [matrix, field, curve].into_iter().filter_map(|(option, path, endings)| {
+            Some(Output { option, path: path.as_deref()?, endings })
+        });
+        outputs::check(&outputs.collect::<Vec<_>>(), &self.run.inputs(spec))?;
+        if self.save_on_interrupt && self.save_field.is_none() && self.save_curve.is_none() {
+            let why = "--save-on-interrupt needs a file to save: --save-field or --save-curve";
+            return Err(UsageError(why.to_owned()).into());
+        }
+        Ok(())
+    }
+
+    /// Says on stderr what is worth knowing of a run before it is made.
+    fn print_notes(&self, plan: &Plan) {
+        if let Some(note) = self.run.lacks_tolerance(&plan.spec) {
+            print_note(&note);
+        }
+        // A warning goes by it.
+        plan.spectral_radius();
+        if let Some(warning) = plan.warning() {
+            print_note(&as_note(&warning));
+        }
+        print_gpu_notes(plan);
+    }
+
+    /// Refuses a run that this machine has no memory for.
+    fn check_memory(&self, plan: &Plan) -> anyhow::Result<()> {
+        let mut need = match &plan.spec.store {
+            Some(_) => MemoryNeed::in_store(plan),
+            None => MemoryNeed::of(plan, &[FieldKind::Residual]),
+        };
+        if self.save_matrix.is_some() {
+            need.add("the matrix to save", plan.problem.matrix_bytes());
+        }
+        if self.save_field.is_some() && plan.problem.operator.matrix().is_some() {
+            let bytes = plan.problem.shape.array_bytes(UNKNOWNS_TO_SAVE, Precision::F64);
+            need.add("the unknowns to save", bytes);
+        }
+        need.check(plan.precision)?;
+        Ok(())
+    }
+
     /// Makes the cycles, prints the summary, and saves what was asked for.
     fn solve(
         &self,
@@ -151,7 +237,7 @@ impl Solve {
         setup_seconds: f64,
         interrupt: Interrupt,
     ) -> anyhow::Result<ExitCode> {
-        let is_whole = self.advance(run, interrupt)?;
+        let is_whole = self.advance(run, interrupt, Progress::start())?;
         if !is_whole && !self.save_on_interrupt {
             return Ok(interrupt.report(&self.interrupted(run)));
         }
@@ -206,8 +292,12 @@ impl Solve {
     }
 
     /// Makes cycles to the end of the run; `false` if it was interrupted.
-    fn advance(&self, run: &mut Run, interrupt: Interrupt) -> anyhow::Result<bool> {
-        let mut progress = Progress::start();
+    fn advance(
+        &self,
+        run: &mut Run,
+        interrupt: Interrupt,
+        mut progress: Progress,
+    ) -> anyhow::Result<bool> {
         while run.outcome().is_none() {
             if interrupt.is_requested() {
                 return Ok(false);

@@ -1,6 +1,6 @@
 //! Why a solver cannot be set up, or cannot continue.
 
-use super::{Kernel, Unavailable};
+use super::{Kernel, NcclError, Unavailable};
 use crate::grid::memory::{NoRoom, OutOfMemory, human};
 use crate::problem::matrix::OverlapError;
 use std::path::PathBuf;
@@ -90,6 +90,9 @@ pub enum SolverError {
         /// The one that would receive.
         to: u32,
     },
+    /// NCCL, which moves values between processes, cannot be used or failed.
+    #[error(transparent)]
+    Nccl(#[from] NcclError),
     /// It was requested to stop ([`Advance::stop_on`](super::Advance::stop_on)).
     #[error("the cycle was stopped before its end")]
     Stopped,

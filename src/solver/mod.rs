@@ -26,6 +26,7 @@ mod pass_progress;
 mod pass_times;
 mod place;
 mod pyramid_model;
+mod rank;
 mod roles;
 mod sample;
 mod schedule;
@@ -60,8 +61,9 @@ pub use pass_progress::{PassMoment, PassProgress};
 pub use pass_times::{PassTimes, StepTimes};
 #[cfg(not(target_arch = "wasm32"))]
 pub use place::set_up_in;
-pub use place::{Place, set_up};
+pub use place::{Place, set_up, set_up_rank};
 pub use pyramid_model::PyramidModel;
+pub use rank::{GroupId, NcclError, Rank, RankOf};
 pub use roles::{Advance, Batch, Describe, Observe, SetUpTimes, Solver};
 pub use sample::{
     EDGE_WIDTH, EdgeShare, FieldObservation, FieldRequest, Quantity, Samples, Window, larger,

@@ -289,7 +289,7 @@ fn unequal_shares_make_the_same_bits() {
             let measured = gpus.measured_devices().expect("they were measured");
             assert_eq!(measured.count(), method.devices().map_or(0, Devices::count));
         }
-        let is_taken = compare(&case, &method, precision, kernel, made);
+        let is_taken = compare_case(&case, &method, (precision, kernel, made));
         compared.set(compared.get() + u32::from(is_taken));
     });
     assert!(compared.get() > 0);

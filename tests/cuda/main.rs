@@ -20,14 +20,19 @@ mod matrix_devices;
 #[allow(dead_code, reason = "Jacobi's sweeps and residuals are compared with the CPU's")]
 mod naive;
 mod observations;
+mod ranks;
 mod spectral;
 mod streaming;
 mod volumes;
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::process::ExitCode;
 use tilescope::solver::cuda;
 
-fn main() {
+fn main() -> ExitCode {
+    if let Some(code) = ranks::as_process() {
+        return code;
+    }
     let mut arguments = Arguments::from_args();
     // There is one GPU.
     arguments.test_threads.get_or_insert(1);
@@ -47,15 +52,24 @@ fn main() {
         streaming::TESTS,
         devices::TESTS,
         matrix_devices::TESTS,
+        ranks::TESTS,
         // The last of them takes the GPU away.
         life::TESTS,
     ]
     .concat();
+    let count = gpus.as_ref().map_or(0, Vec::len);
+    if count == 1 {
+        eprintln!("PROCESSES THAT SHARE A GRID: not run, there is one GPU");
+    }
+    let needs_two = |name: &str| ranks::TESTS.iter().any(|(of_two, _)| *of_two == name);
     let trials = trials
         .into_iter()
-        .map(|(name, test)| Trial::test(name, move || done(test)).with_ignored_flag(gpus.is_err()))
+        .map(|(name, test)| {
+            let is_ignored = gpus.is_err() || count == 1 && needs_two(name);
+            Trial::test(name, move || done(test)).with_ignored_flag(is_ignored)
+        })
         .collect();
-    libtest_mimic::run(&arguments, trials).exit();
+    libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 fn done(test: fn()) -> Result<(), Failed> {

@@ -277,10 +277,12 @@ pub extern "C" fn cuDeviceTotalMem_v2(to: *mut usize, _gpu: c_int) -> Answer {
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn cuDeviceGetAttribute(to: *mut c_int, which: c_uint, _gpu: c_int) -> Answer {
+pub extern "C" fn cuDeviceGetAttribute(to: *mut c_int, which: c_uint, gpu: c_int) -> Answer {
     let value = match which {
         // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
         16 => 80,
+        // … PCI_BUS_ID
+        33 => gpu,
         // … COMPUTE_CAPABILITY_MAJOR and _MINOR
         75 if *FAILURE == Failure::OldGpu => 6,
         75 => 7,

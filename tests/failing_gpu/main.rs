@@ -2,6 +2,8 @@
 //! A stand-in for the driver fails on request.
 #![cfg(target_os = "linux")]
 
+mod ranks;
+
 use assert_cmd::cargo::cargo_bin;
 use eframe::App;
 use eframe::egui::accesskit::{Role, Toggled};
@@ -26,21 +28,14 @@ use tilescope::solver::SolverError;
 /// Names the failure; the processes in which the stand-in is the driver have it.
 const FAILURE: &str = "TILESCOPE_TEST_GPU";
 
-/// The folder of the stand-in, which is compiled once.
+/// The folder of the stand-ins for the driver and for NCCL, which are compiled once.
 fn driver() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failing_gpu");
         std::fs::create_dir_all(&folder).unwrap();
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/failing_gpu/driver.rs");
-        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
-        let compiled = Command::new(compiler)
-            .args(["--edition", "2024", "--deny", "warnings", "-o"])
-            .args([&folder.join("libcuda.so"), &source])
-            .output()
-            .expect("the compiler is there");
-        let said = String::from_utf8_lossy(&compiled.stderr);
-        assert!(compiled.status.success(), "{said}");
+        compile("driver.rs", &folder.join("libcuda.so"));
+        compile("nccl.rs", &folder.join("libnccl.so.2"));
         folder
     })
 }
@@ -48,6 +43,18 @@ fn driver() -> &'static Path {
 /// The number of GPUs, and which of them fails.
 const COUNT: &str = "TILESCOPE_TEST_GPUS";
 const FAILING: &str = "TILESCOPE_TEST_FAILING";
+
+fn compile(source: &str, library: &Path) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/failing_gpu").join(source);
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
+    let compiled = Command::new(compiler)
+        .args(["--edition", "2024", "--deny", "warnings", "-o"])
+        .args([library, &source])
+        .output()
+        .expect("the compiler is there");
+    let said = String::from_utf8_lossy(&compiled.stderr);
+    assert!(compiled.status.success(), "{said}");
+}
 
 /// A program for which the stand-in is the driver, whose GPUs these variables describe.
 fn with_gpus(program: impl AsRef<Path>, gpus: &[(&str, &str)], arguments: &str) -> Output {

@@ -22,8 +22,8 @@ use crate::run::history::{History, Record};
 use crate::run::plan::{Plan, Stop};
 use crate::run::spec::StopRule;
 use crate::solver::{
-    self, CycleNorms, Devices, Kernel, Method, NextCycle, NormRequest, ResidualNorms, Solver,
-    SolverError, StopToken, Subiterations,
+    self, CycleNorms, Devices, Kernel, Method, NextCycle, NormRequest, RankOf, ResidualNorms,
+    Solver, SolverError, StopToken, Subiterations,
 };
 use back::Back;
 use checkpoint::Checkpoint;
@@ -35,6 +35,7 @@ use growth::{GROWING_CYCLES, Growth};
 pub use in_store::StoredRunError;
 use proposals::Proposals;
 use std::sync::Arc;
+use std::time::Duration;
 pub use store::Store;
 #[cfg(not(target_arch = "wasm32"))]
 pub use store::StoreError;
@@ -155,6 +156,21 @@ impl Run {
         let method = plan.method.clone();
         let solver = solver::set_up(&plan.problem, method.clone(), plan.precision, &plan.place)?;
         Self::at_start(Arc::clone(plan), method, solver)
+    }
+
+    /// The same as one of several processes that share the grid, each on the GPU of its plan; waits for the others. All of
+    /// them make the same calls in the same order. What is observed of a run that has ended is on the machine of each, since
+    /// b − A u of it was found there. Nothing is kept for another device: one process cannot go on alone.
+    ///
+    /// # Errors
+    /// [`SolverError`] if its arrays do not fit, the GPU is not available, or NCCL fails.
+    pub fn of_rank(plan: &Arc<Plan>, own: RankOf) -> Result<Self, SolverError> {
+        let method = plan.method.clone();
+        let Plan { problem, precision, place, .. } = &**plan;
+        let solver = solver::set_up_rank(problem, method.clone(), *precision, place, own)?;
+        let mut run = Self::at_start(Arc::clone(plan), method, solver)?;
+        run.checkpoint.every = Duration::MAX;
+        Ok(run)
     }
 
     /// Another run of the same system in the same place, from its initial guess; what can be shared is

@@ -213,6 +213,24 @@ impl Device {
         Err(Unavailable::NotBuilt.into())
     }
 
+    /// Which GPU of which machine it is: the same text in every process.
+    ///
+    /// # Errors
+    /// [`SolverError`] if it cannot be used.
+    #[cfg(feature = "cuda")]
+    pub fn unique_name(&self) -> Result<String, SolverError> {
+        self.open()?.unique_name()
+    }
+
+    /// Which GPU it is: none, in this build.
+    ///
+    /// # Errors
+    /// Always [`Unavailable::NotBuilt`].
+    #[cfg(not(feature = "cuda"))]
+    pub fn unique_name(&self) -> Result<String, SolverError> {
+        Err(Unavailable::NotBuilt.into())
+    }
+
     /// The GPU, opened at first use, and again after it failed.
     #[cfg(feature = "cuda")]
     pub(super) fn open(&self) -> Result<Arc<Gpu>, Unavailable> {

@@ -154,6 +154,9 @@ pub(super) fn driver_version() -> Result<String, Unavailable> {
     })
 }
 
+/// The file in which Linux has a number of its own for every start of a machine, which its containers share.
+const BOOT_FILE: &str = "/proc/sys/kernel/random/boot_id";
+
 impl Gpu {
     /// The GPU with this ordinal, with a context of its own.
     ///
@@ -265,6 +268,18 @@ impl Gpu {
             return Ok(());
         }
         Err(SolverError::DeviceMemory { gpu: self.name.clone(), needed, free })
+    }
+
+    /// Which GPU of which machine it is: the same in every process, whatever GPUs that sees.
+    pub fn unique_name(&self) -> Result<String, SolverError> {
+        let of = |attribute| self.check(self.context.attribute(attribute));
+        let [domain, bus, device] = [
+            of(Attribute::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)?,
+            of(Attribute::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)?,
+            of(Attribute::CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)?,
+        ];
+        let machine = std::fs::read_to_string(BOOT_FILE).unwrap_or_default();
+        Ok(format!("{domain:04x}:{bus:02x}:{device:02x} of {}", machine.trim()))
     }
 
     /// Whether it takes memory and work.

@@ -170,6 +170,11 @@ pub(super) trait Cycles {
     fn join(&self, _stream: &Arc<CudaStream>) -> Result<(), DriverError> {
         Ok(())
     }
+
+    /// The seconds of a batch that takes this GPU so many: those of the slowest where others make the same batch.
+    fn slowest(&self, seconds: f64) -> Result<f64, DriverError> {
+        Ok(seconds)
+    }
 }
 
 /// The norms of a cycle beside the sum of squares of its residual.
@@ -318,7 +323,7 @@ impl GraphBatch {
                 Some(pending) => pending,
                 None => self.enqueue(cycles, stream, *iterates, most, measure)?,
             };
-            let found = self.wait(&queued)?;
+            let found = self.wait(cycles, &queued)?;
             *iterates = queued.iterates;
             Ok(found)
         };
@@ -366,13 +371,17 @@ impl GraphBatch {
     }
 
     /// Waits for cycles in the stream.
-    fn wait(&mut self, queued: &Pending) -> Result<(Vec<Norms>, u64, f64), DriverError> {
+    fn wait(
+        &mut self,
+        cycles: &dyn Cycles,
+        queued: &Pending,
+    ) -> Result<(Vec<Norms>, u64, f64), DriverError> {
         // Waiting in the driver keeps a core busy, so it is limited to the end of a batch.
         std::thread::sleep(queued.until.saturating_duration_since(Instant::now()));
         self.end.synchronize()?;
         let Pending { count, measure, .. } = *queued;
         let norms = if measure { self.pinned.as_slice()?[..count].to_vec() } else { Vec::new() };
-        let seconds = f64::from(self.start.elapsed_ms(&self.end)?) * 1e-3;
+        let seconds = cycles.slowest(f64::from(self.start.elapsed_ms(&self.end)?) * 1e-3)?;
         self.seconds[usize::from(measure)] = Some((seconds / count as f64).max(1e-7));
         Ok((norms, count as u64, seconds))
     }

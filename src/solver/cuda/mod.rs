@@ -31,6 +31,8 @@ mod kernels;
 mod matrix;
 mod names;
 #[cfg(feature = "cuda")]
+mod nccl;
+#[cfg(feature = "cuda")]
 mod observe;
 mod properties;
 #[cfg(feature = "cuda")]
@@ -64,7 +66,7 @@ pub use properties::{DeviceProperties, GpuLink};
 #[cfg(not(target_arch = "wasm32"))]
 use super::ArrayFiles;
 use super::memory_traffic::{OnChip, TileWork};
-use super::{Kernel, Method, Solver, SolverError};
+use super::{GroupId, Kernel, Method, NcclError, RankOf, Solver, SolverError};
 use crate::grid::Precision;
 use crate::problem::Problem;
 use std::sync::Arc;
@@ -189,6 +191,82 @@ pub fn solver(
         Precision::F32 => set_up::<f32>(problem, method, gpus, (kernel, block_size), false),
         Precision::F64 => set_up::<f64>(problem, method, gpus, (kernel, block_size), false),
     }
+}
+
+/// Sets up the part of one of several processes that share a grid ([`super::set_up_rank`]); `devices` is its GPU.
+///
+/// # Errors
+/// As [`super::set_up_rank`].
+#[cfg(feature = "cuda")]
+pub(super) fn rank_solver(
+    problem: &Arc<Problem>,
+    method: Method,
+    precision: Precision,
+    devices: &[Device],
+    chosen: (Kernel, Option<u32>),
+    own: RankOf,
+) -> Result<Box<dyn Solver>, SolverError> {
+    let device = device::single(devices)?;
+    Ok(match precision {
+        Precision::F32 => {
+            Box::new(devices::RankSolver::<f32>::new(problem, method, device, chosen, own)?)
+        }
+        Precision::F64 => {
+            Box::new(devices::RankSolver::<f64>::new(problem, method, device, chosen, own)?)
+        }
+    })
+}
+
+/// There is none in this build.
+///
+/// # Errors
+/// Always a [`SolverError`].
+#[cfg(not(feature = "cuda"))]
+pub(super) fn rank_solver(
+    _problem: &Arc<Problem>,
+    _method: Method,
+    _precision: Precision,
+    _devices: &[Device],
+    _chosen: (Kernel, Option<u32>),
+    _own: RankOf,
+) -> Result<Box<dyn Solver>, SolverError> {
+    Err(NcclError::NotBuilt.into())
+}
+
+/// The version of NCCL, which moves values between processes.
+///
+/// # Errors
+/// [`NcclError`] if there is none that can be used.
+#[cfg(feature = "cuda")]
+pub fn nccl_version() -> Result<String, NcclError> {
+    nccl::version()
+}
+
+/// There is none in this build.
+///
+/// # Errors
+/// Always [`NcclError::NotBuilt`].
+#[cfg(not(feature = "cuda"))]
+pub fn nccl_version() -> Result<String, NcclError> {
+    Err(NcclError::NotBuilt)
+}
+
+/// A new group of processes that share a grid, for rank 0 to hand to the others.
+///
+/// # Errors
+/// [`NcclError`] if NCCL cannot be used, or fails.
+#[cfg(feature = "cuda")]
+pub fn new_group() -> Result<GroupId, NcclError> {
+    nccl::new_group()
+}
+
+/// There is none in this build.
+///
+/// # Errors
+/// Always [`NcclError::NotBuilt`].
+#[cfg(not(feature = "cuda"))]
+pub fn new_group() -> Result<GroupId, NcclError> {
+    Err(NcclError::NotBuilt)
 }
 
 /// A solver for tests: what its first cycle does not write is NaN.

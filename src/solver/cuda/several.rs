@@ -67,11 +67,16 @@ pub(super) fn check_room(gpus: &[Arc<Gpu>], needed: &HashMap<u32, u64>) -> Resul
 
 /// `2 × NVIDIA H200`; of GPUs that differ, all names; the name alone of one that simulates several.
 pub(super) fn name_of(gpus: &[Arc<Gpu>]) -> String {
-    let gpus = distinct(gpus);
-    let first = &gpus[0].name;
-    match gpus.len() {
-        1 => first.clone(),
-        count if gpus.iter().all(|gpu| gpu.name == *first) => format!("{count} × {first}"),
-        _ => gpus.iter().map(|gpu| gpu.name.as_str()).collect::<Vec<_>>().join(" + "),
+    title_of_all(&distinct(gpus).iter().map(|gpu| gpu.name.clone()).collect::<Vec<_>>())
+}
+
+/// The same of GPUs with these names.
+pub(super) fn title_of_all(names: &[String]) -> String {
+    match names {
+        [one] => one.clone(),
+        [first, others @ ..] if others.iter().all(|name| name == first) => {
+            format!("{} × {first}", names.len())
+        }
+        _ => names.join(" + "),
     }
 }

@@ -3,7 +3,7 @@
 #[cfg(not(target_arch = "wasm32"))]
 use super::ArrayFiles;
 use super::cuda::{self, Device, Gpus};
-use super::{ExchangePath, Kernel, Layout, Method, Solver, SolverError, cpu};
+use super::{ExchangePath, Kernel, Layout, Method, RankOf, Solver, SolverError, cpu};
 use crate::grid::Precision;
 use crate::problem::Problem;
 use std::sync::Arc;
@@ -49,6 +49,28 @@ pub fn set_up(
         Place::Cuda { devices, exchange, kernel, block_size } => {
             let gpus = Gpus { devices, exchange: *exchange };
             cuda::solver(problem, method, precision, gpus, *kernel, *block_size)
+        }
+    }
+}
+
+/// Sets up the part of one of several processes that share a grid, on the GPU of `place`, and waits for the others. Making
+/// cycles, norms, and the first copy of an iterate are collective from then on: every process of the group makes the same
+/// calls in the same order, and each gets the values of the whole grid.
+///
+/// # Errors
+/// [`SolverError`] if the grid cannot be shared so, the GPU cannot be used or is too small, or NCCL fails.
+pub fn set_up_rank(
+    problem: &Arc<Problem>,
+    method: Method,
+    precision: Precision,
+    place: &Place,
+    own: RankOf,
+) -> Result<Box<dyn Solver>, SolverError> {
+    match place {
+        Place::Cpu { .. } => Err(SolverError::Operator("processes that share a grid on CPUs")),
+        Place::Cuda { devices, kernel, block_size, .. } => {
+            let chosen = (*kernel, *block_size);
+            cuda::rank_solver(problem, method, precision, devices, chosen, own)
         }
     }
 }

@@ -30,7 +30,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Arrays of its planes that a device takes: g and two iterates.
-const ARRAYS: usize = 3;
+pub(super) const ARRAYS: usize = 3;
 
 /// The tiles of a device, or its bands of rows for Jacobi's sweeps.
 pub(super) struct GridPart<R> {
@@ -88,15 +88,28 @@ impl<R: DeviceReal> Piece<R> {
 }
 
 /// What the tiles of all devices are made of.
-struct Tiles<'a, R> {
-    system: &'a System<R>,
-    rhs: &'a Source,
-    shares: &'a Shares,
-    setting: &'a Setting<'a>,
-    kernel: &'static KernelType,
+pub(super) struct Tiles<'a, R> {
+    pub system: &'a System<R>,
+    pub rhs: &'a Source,
+    pub shares: &'a Shares,
+    pub setting: &'a Setting<'a>,
+    pub kernel: &'static KernelType,
 }
 
 impl<R: DeviceReal> Tiles<'_, R> {
+    /// The share of a device, on its GPU.
+    ///
+    /// # Errors
+    /// [`SolverError`] if it does not fit, or a driver fails.
+    pub fn share(
+        &self,
+        gpu: &Arc<Gpu>,
+        device: usize,
+    ) -> Result<DeviceShare<GridPart<R>>, SolverError> {
+        let kept = Kept::planes(self.system.shape(), &self.shares.of_devices()[device]);
+        DeviceShare::new(gpu, kept, |stream, arrays| self.part(gpu, stream, device, arrays))
+    }
+
     /// Copies the planes of a device to its GPU, and prepares its kernels; these may overwrite its arrays.
     ///
     /// # Errors
@@ -217,12 +230,8 @@ impl<R: DeviceReal> Part for GridPart<R> {
             kernel: row,
         };
         let shape = &problem.shape;
-        let mut shares = Vec::with_capacity(gpus.len());
-        for (device, (gpu, share)) in gpus.iter().zip(shared.of_devices()).enumerate() {
-            let kept = Kept::planes(shape, share);
-            let prepare = |stream: &_, arrays| tiles.part(gpu, stream, device, arrays);
-            shares.push(DeviceShare::new(gpu, kept, prepare)?);
-        }
+        let shares = gpus.iter().enumerate().map(|(device, gpu)| tiles.share(gpu, device));
+        let shares = shares.collect::<Result<Vec<_>, _>>()?;
         let mut messages = Vec::with_capacity(shared.messages());
         for (to, share) in shared.of_devices().iter().enumerate() {
             let runs =

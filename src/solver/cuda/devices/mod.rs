@@ -14,6 +14,7 @@
 //! | `speed.rs` | how fast each GPU is, where a grid is shared out by that |
 //! | `norms.rs` | norms of a grid by a pass over what every device owns |
 //! | `links.rs` | latency and bandwidth of the links between GPUs, measured |
+//! | `rank/` | the same where each GPU has a process of its own, through NCCL |
 //!
 //! A batch of cycles is made as on one GPU (`graph_batch.rs`), and its norms are added on the first device in the order of
 //! tiles. Fields are observed on this machine.
@@ -27,6 +28,7 @@ mod messages;
 mod norms;
 mod pack;
 mod part;
+mod rank;
 mod share;
 mod speed;
 mod transfer;
@@ -60,6 +62,7 @@ use std::sync::Arc;
 use transfer::Transfer;
 
 pub(super) use links::measure as measure_links;
+pub(super) use rank::RankSolver;
 
 /// Batches that show how long cycles take: the first two are without a graph, and with one for the time of those.
 const TRIED_BATCHES: usize = 3;

@@ -1,0 +1,223 @@
+//! Processes that share a grid, each with a GPU of its own, make the bits of the CPU and the norms of one GPU.
+//!
+//! A test starts its own program once for each process, with the variables below.
+
+use crate::cases::{Case, case};
+use crate::devices::{is_near, same};
+use crate::gpu::several;
+use crate::iterates::{bits, maxima};
+use crate::volumes::volume;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use std::fs;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tilescope::grid::Precision;
+use tilescope::solver::cuda::{self, Device};
+use tilescope::solver::{
+    self, Devices, ExchangePath, GroupId, Kernel, Link, Method, NormRequest, Place, Rank, RankOf,
+    Solver,
+};
+
+/// They need two GPUs.
+pub const TESTS: &[(&str, fn())] = &[
+    ("two_processes_make_the_bits_of_the_cpu", two_processes_make_the_bits_of_the_cpu),
+    ("four_processes_make_the_bits_of_the_cpu", four_processes_make_the_bits_of_the_cpu),
+];
+
+/// `index/count`, and the folder in which rank 0 leaves what the others need.
+const RANK: &str = "TILESCOPE_TEST_RANK";
+const FOLDER: &str = "TILESCOPE_TEST_FOLDER";
+
+/// Runs that the processes make, one after the other; each has a group of its own.
+const RUNS: usize = 10;
+
+/// When something hangs.
+const LONGEST: Duration = Duration::from_secs(400);
+
+fn two_processes_make_the_bits_of_the_cpu() {
+    start(2);
+}
+
+fn four_processes_make_the_bits_of_the_cpu() {
+    if several().len() < 4 {
+        eprintln!("FOUR PROCESSES: not run, there are {} GPUs", several().len());
+        return;
+    }
+    start(4);
+}
+
+/// Starts as many processes, and waits for them; the first that fails ends all.
+fn start(count: usize) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = std::env::current_exe().expect("this program");
+    let start = |index: usize| {
+        let mut command = Command::new(&program);
+        command.env(RANK, format!("{index}/{count}")).env(FOLDER, folder.path());
+        command.env("NCCL_NVLS_ENABLE", "0").spawn().expect("a process")
+    };
+    let mut processes: Vec<_> = (0..count).map(start).collect();
+    let begin = Instant::now();
+    let end_all = |processes: &mut Vec<Child>| {
+        for process in processes {
+            _ = process.kill();
+            _ = process.wait();
+        }
+    };
+    loop {
+        let ended: Vec<_> =
+            processes.iter_mut().map(|it| it.try_wait().expect("a process")).collect();
+        if ended.iter().flatten().any(|status| !status.success()) || begin.elapsed() > LONGEST {
+            end_all(&mut processes);
+            panic!("{count} processes: {ended:?}");
+        }
+        if ended.iter().all(Option::is_some) {
+            return;
+        }
+        sleep(Duration::from_millis(50));
+    }
+}
+
+/// What this process does if a test started it.
+pub fn as_process() -> Option<ExitCode> {
+    let rank = std::env::var(RANK).ok()?;
+    let folder = PathBuf::from(std::env::var_os(FOLDER)?);
+    let (index, count) = rank.split_once('/')?;
+    let rank = Rank { index: index.parse().ok()?, count: count.parse().ok()? };
+    for (number, run) in runs(rank.count).into_iter().enumerate() {
+        eprintln!("rank {} of {}: run {number}, {run:?}", rank.index, rank.count);
+        compare(&run, RankOf { rank, group: group(&folder, rank, number) });
+    }
+    Some(ExitCode::SUCCESS)
+}
+
+/// NCCL's group of a run: made by rank 0, read by the others.
+fn group(folder: &Path, rank: Rank, number: usize) -> GroupId {
+    let file = folder.join(number.to_string());
+    if rank.index == 0 {
+        let group = cuda::new_group().expect("NCCL");
+        let unfinished = folder.join("unfinished");
+        fs::write(&unfinished, group.0).expect("a file");
+        fs::rename(unfinished, &file).expect("a file");
+        return group;
+    }
+    while !file.exists() {
+        sleep(Duration::from_millis(10));
+    }
+    GroupId(fs::read(file).expect("a file").try_into().expect("as many bytes"))
+}
+
+#[derive(Debug)]
+struct Shared {
+    case: Case,
+    kernel: Kernel,
+    precision: Precision,
+    every: NonZeroU64,
+    method: Method,
+}
+
+/// The runs, the same in every process.
+fn runs(count: usize) -> Vec<Shared> {
+    let mut runner = TestRunner::deterministic();
+    let cases = prop_oneof![2 => case(), 1 => volume()];
+    let kernels = prop::sample::select(vec![Kernel::CLASSIC, Kernel::SHARED, Kernel::AUTO]);
+    let precisions = prop::sample::select(Precision::ALL.to_vec());
+    let settings = (cases, kernels, precisions, 1..=3_u64);
+    let mut runs = Vec::new();
+    while runs.len() < RUNS {
+        let (case, kernel, precision, every) =
+            settings.new_tree(&mut runner).expect("a value").current();
+        let shape = &case.problem.shape;
+        if shape.dim() == 1 {
+            continue;
+        }
+        let sweeps = if kernel == Kernel::CLASSIC { Method::Classic } else { case.hierarchical() };
+        // Every other run is exchanged after every cycle.
+        let every = if runs.len().is_multiple_of(2) { 1 } else { every };
+        let every = NonZeroU64::new(every).expect("at least 1");
+        let Ok(devices) = Devices::new(&sweeps, shape, count, every, Link::NVLINK) else {
+            continue;
+        };
+        let method = sweeps.on_devices(devices);
+        if cuda::takes(kernel, &method, precision, false).is_ok() {
+            runs.push(Shared { case, kernel, precision, every, method });
+        }
+    }
+    runs
+}
+
+fn compare(run: &Shared, own: RankOf) {
+    let Shared { case, kernel, precision, every, method } = run;
+    let place = Place::Cuda {
+        devices: vec![Device::new(own.rank.index as u32)],
+        exchange: ExchangePath::Auto,
+        kernel: *kernel,
+        block_size: None,
+    };
+    let made = solver::set_up_rank(&case.problem, method.clone(), *precision, &place, own);
+    let mut rank = made.expect("a part of the grid");
+    let mut cpu = solver::on_cpu(&case.problem, method.clone(), *precision, 1).expect("memory");
+    for solver in [&mut rank, &mut cpu] {
+        solver.set_exact(std::sync::Arc::new(case.other())).expect("there is room");
+    }
+    let every = every.get() as usize;
+    for cycle in 0..case.cycles + 2 * every {
+        let request =
+            if cycle.is_multiple_of(2) { NormRequest::ALL } else { NormRequest::RESIDUAL_L2 };
+        let there = rank.cycles(1, request).expect("a GPU at work").norms[0];
+        let here = cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms[0];
+        let [one, other] = [there, here].map(|norms| norms.residual_before.l2);
+        assert!(is_near(one, other), "cycle {cycle}: {there:?} {here:?}");
+        if request == NormRequest::ALL {
+            assert_eq!(maxima(&there), maxima(&here), "cycle {cycle}");
+            let [one, other] = [there, here].map(|norms| norms.error.expect("u* is known"));
+            assert!(is_near(one, other), "cycle {cycle}: {there:?} {here:?}");
+        }
+        let [found, expected] = [&rank, &cpu].map(|it| it.norms(NormRequest::ALL).expect("norms"));
+        let [one, other] = [found, expected].map(|norms| norms.residual.expect("it is requested"));
+        assert!(is_near(one.l2, other.l2), "after cycle {cycle}: {one:?} {other:?}");
+        assert_eq!(one.max.map(f64::to_bits), other.max.map(f64::to_bits), "cycle {cycle}");
+        let [one, other] = [found, expected].map(|norms| norms.max_change.map(f64::to_bits));
+        assert_eq!(one, other, "cycle {cycle}");
+        same(&*rank, &*cpu, cycle);
+    }
+    many_cycles(run, &mut rank, &mut cpu);
+}
+
+/// Batches are recorded as graphs, with what NCCL does; their norms are those of one GPU.
+fn many_cycles(run: &Shared, rank: &mut Box<dyn Solver>, cpu: &mut Box<dyn Solver>) {
+    const CYCLES: u64 = 300;
+    let is_tiled = run.method.tiling().is_some() && run.every.get() == 1;
+    let one = is_tiled.then(|| {
+        let (problem, method) = (&run.case.problem, run.case.hierarchical());
+        crate::gpu::solver(problem, method, run.precision, run.kernel).expect("what several take")
+    });
+    let mut one = one;
+    cpu.restart().expect("a CPU");
+    for _ in 0..CYCLES {
+        cpu.cycles(1, NormRequest::NONE).expect("a CPU");
+    }
+    for request in [NormRequest::NONE, NormRequest::RESIDUAL_L2] {
+        rank.restart().expect("a GPU");
+        let mut done = 0;
+        let mut norms = Vec::new();
+        while done < CYCLES {
+            let batch = rank.cycles(CYCLES - done, request).expect("GPUs at work");
+            done += batch.cycles;
+            norms.extend(batch.norms);
+        }
+        assert!(bits(&rank.solution().expect("a GPU")) == bits(&cpu.solution().expect("a CPU")));
+        let Some(one) = one.as_mut().filter(|_| request == NormRequest::RESIDUAL_L2) else {
+            continue;
+        };
+        for (cycle, there) in norms.iter().enumerate() {
+            let here = one.cycles(1, request).expect("a GPU").norms[0];
+            let [there, here] = [*there, here].map(|norms| norms.residual_before.l2.to_bits());
+            assert_eq!(there, here, "cycle {cycle}");
+        }
+    }
+}
