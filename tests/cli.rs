@@ -2313,7 +2313,7 @@ fn files_without_a_run_are_refused() {
     let write = |name: &str, text: &str| fs::write(path(name), text).unwrap();
     write("unknown.toml", &format!("{whole}\n[speed]\nfast = true\n"));
     write("key.toml", &whole.replace("overlap", "overlapp"));
-    write("newer.toml", "version = 10\nwhatever = \"this is\"\n");
+    write("newer.toml", "version = 11\nwhatever = \"this is\"\n");
     write("type.toml", &whole.replace("k = 16", "k = \"many\""));
     write("negative.toml", &whole.replace("k = 16", "k = -1"));
     write("cut.toml", &whole[..whole.find("k = 16").unwrap() + 3]);
@@ -2348,7 +2348,7 @@ fn files_without_a_run_are_refused() {
     write("foreign.pdf", "%PDF-1.7\n%%EOF\n");
     write("text.pdf", "text");
     for (name, parts) in [
-        ("newer.toml", &["newer.toml", "version 10", "up to 9"][..]),
+        ("newer.toml", &["newer.toml", "version 11", "up to 10"][..]),
         ("damaged.png", &["the run that damaged.png carries is damaged"]),
         ("damaged.apng", &["the run that damaged.apng carries is damaged"]),
         ("damaged.svg", &["the run that damaged.svg carries is damaged"]),

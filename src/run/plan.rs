@@ -889,6 +889,7 @@ impl RunSpec {
     pub fn why_no_devices(&self) -> Option<String> {
         let mut run = self.clone();
         (run.method.simulate_devices, run.method.backend) = (Some(1), Backend::Cpu);
+        run.method.share_by = ShareBy::Points;
         match check_devices(&run).err()? {
             PlanError::Value { field: "simulate_devices", allowed, .. } => Some(allowed),
             PlanError::Value { field, allowed, .. } => Some(format!("{field}: {allowed}")),

@@ -28,6 +28,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("many_cycles_of_devices_are_the_same_cycles", many_cycles_of_devices_are_the_same_cycles),
     ("unequal_shares_make_the_same_bits", unequal_shares_make_the_same_bits),
     ("devices_are_observed_as_one", devices_are_observed_as_one),
+    ("devices_beside_one_GPU_have_frozen_halos", devices_beside_one_gpu),
     ("devices_refuse_what_they_do_not_share", devices_refuse_what_they_do_not_share),
 ];
 
@@ -289,7 +290,8 @@ fn unequal_shares_make_the_same_bits() {
             let measured = gpus.measured_devices().expect("they were measured");
             assert_eq!(measured.count(), method.devices().map_or(0, Devices::count));
         }
-        let is_taken = compare_case(&case, &method, (precision, kernel, made));
+        let is_taken =
+            compare(&case.problem, &method, (precision, kernel, made), case.other(), case.cycles);
         compared.set(compared.get() + u32::from(is_taken));
     });
     assert!(compared.get() > 0);
@@ -333,6 +335,25 @@ fn devices_are_observed_as_one() {
             here.cycles(1, NormRequest::NONE).expect("a CPU");
         }
         assert!(bits(&classic.solution().expect("GPUs")) == bits(&here.solution().expect("a CPU")));
+    });
+}
+
+/// A solver of one GPU leads to one of devices that it simulates, and not to its own cycles.
+fn devices_beside_one_gpu() {
+    let settings = (of_planes(case()), 2..=3_usize, 2..=3_u64);
+    check(share(20), settings, |(case, count, every)| {
+        let (problem, kernel) = (&case.problem, Kernel::SHARED);
+        let one = crate::gpu::solver(problem, case.hierarchical(), Precision::F64, kernel);
+        let Ok(one) = one else { return };
+        let method = shared(case.hierarchical(), &problem.shape, count, every);
+        let mut beside = one.with_method(method.clone(), kernel).expect("there is room");
+        let mut cpu = solver::on_cpu(problem, method, Precision::F64, 1).expect("memory");
+        for cycle in 0..2 * every as usize {
+            for solver in [&mut beside, &mut cpu] {
+                solver.cycles(1, NormRequest::NONE).expect("a solver at work");
+            }
+            same(&*beside, &*cpu, cycle);
+        }
     });
 }
 

@@ -1,7 +1,7 @@
 //! Simulated devices: how a run gets them, and how it is left to one device again.
 
 use crate::run::{Backend, MethodSpec, RunSpec};
-use crate::solver::Kernel;
+use crate::solver::{Kernel, ShareBy};
 
 /// Devices to begin with, if there are as many rows of tiles.
 const FIRST: usize = 4;
@@ -17,7 +17,7 @@ pub fn begin(spec: &mut RunSpec) {
         spec.method.backend = Backend::Auto;
     }
     spec.method.kernel = Kernel::AUTO;
-    spec.method.block_size = None;
+    (spec.method.block_size, spec.method.share_by) = (None, ShareBy::Points);
     spec.method.simulate_devices = Some(FIRST.min(most(spec)));
 }
 

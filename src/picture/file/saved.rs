@@ -461,8 +461,8 @@ mod tests {
         let path = folder.path().join("b.png");
         save_png(&path, &RgbaImage::new(1, 1), SCREEN_DPI, &[]).unwrap();
         assert!(read_figure(&path).unwrap_err().to_string().contains("carries no run"));
-        save_png(&path, &RgbaImage::new(1, 1), SCREEN_DPI, &[(RUN, "version = 10")]).unwrap();
-        assert!(read_figure(&path).unwrap_err().to_string().contains("has version 10"));
+        save_png(&path, &RgbaImage::new(1, 1), SCREEN_DPI, &[(RUN, "version = 11")]).unwrap();
+        assert!(read_figure(&path).unwrap_err().to_string().contains("has version 11"));
         let run = RunSpec::default().to_toml();
         save_png(&path, &RgbaImage::new(1, 1), SCREEN_DPI, &[(RUN, &run), (VIEW, "cycle = -1")])
             .unwrap();
