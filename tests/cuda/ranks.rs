@@ -216,8 +216,10 @@ fn many_cycles(run: &Shared, rank: &mut Box<dyn Solver>, cpu: &mut Box<dyn Solve
         };
         for (cycle, there) in norms.iter().enumerate() {
             let here = one.cycles(1, request).expect("a GPU").norms[0];
-            let [there, here] = [*there, here].map(|norms| norms.residual_before.l2.to_bits());
-            assert_eq!(there, here, "cycle {cycle}");
+            let [there, here] = [*there, here].map(|norms| norms.residual_before.l2);
+            // One may diverge.
+            let is_same = there.to_bits() == here.to_bits() || there.is_nan() && here.is_nan();
+            assert!(is_same, "cycle {cycle}: {there} {here}");
         }
     }
 }
