@@ -39,9 +39,8 @@ pub(super) struct GridPart<R> {
     /// The tiles whose planes other devices receive, and then the others; in the order of tiles their norms are added.
     borders: Vec<Piece<R>>,
     inner: Option<Piece<R>>,
-    /// All of them.
-    all: Piece<R>,
-    is_together: bool,
+    /// Sums of squares of a cycle.
+    parts: usize,
     pub observer: Observer,
     /// The pass that finds the other norms, once they are requested.
     others: Option<OtherNorms>,
@@ -126,28 +125,24 @@ impl<R: DeviceReal> Tiles<'_, R> {
         let local = DeviceSystem::new(Arc::clone(gpu), stream, &planes, self.rhs)?;
         let inner = self.shares.inner_tiles(device);
         let ranges = [tiles.start..inner.start, inner.clone(), inner.end..tiles.end];
-        let piece = |rows: Range<usize>, parts_before| -> Result<_, SolverError> {
-            let view = self.view_of_tiles(&local, computed, rows)?;
-            let build = R::of(self.kernel.build);
-            let built = build.map(|build| build(&view.system, self.setting, stream, arrays));
-            let kernel = built.transpose()?.flatten().ok_or_else(|| too_many(self.kernel))?;
-            Ok(Piece { view, kernel, parts_before })
-        };
         let mut parts = 0;
         let [first, middle, last] = ranges.map(|rows| -> Result<_, SolverError> {
             if rows.is_empty() {
                 return Ok(None);
             }
-            let made = piece(rows, parts)?;
-            parts += made.kernel.parts();
-            Ok(Some(made))
+            let view = self.view_of_tiles(&local, computed, rows)?;
+            let build = R::of(self.kernel.build);
+            let built = build.map(|build| build(&view.system, self.setting, stream, arrays));
+            let kernel = built.transpose()?.flatten().ok_or_else(|| too_many(self.kernel))?;
+            let parts_before = parts;
+            parts += kernel.parts();
+            Ok(Some(Piece { view, kernel, parts_before }))
         });
         Ok(GridPart {
             view: self.view(&local, computed, owned)?,
             borders: first?.into_iter().chain(last?).collect(),
             inner: middle?,
-            all: piece(tiles.clone(), 0)?,
-            is_together: false,
+            parts,
             observer: Observer::new(&local)?,
             others: None,
             omega: self.setting.method.omega(),
@@ -262,14 +257,7 @@ impl<R: DeviceReal> Part for GridPart<R> {
     }
 
     fn parts(&self) -> usize {
-        match self.is_together {
-            true => self.all.kernel.parts(),
-            false => self.borders.iter().chain(&self.inner).map(|piece| piece.kernel.parts()).sum(),
-        }
-    }
-
-    fn launch_together(&mut self, are_together: bool) {
-        self.is_together = are_together;
+        self.parts
     }
 
     fn other_parts(&self) -> usize {
@@ -288,7 +276,8 @@ impl<R: DeviceReal> Part for GridPart<R> {
     }
 
     fn footprint(&self) -> Option<Footprint> {
-        Some(self.all.kernel.footprint())
+        let pieces = self.inner.iter().chain(&self.borders);
+        pieces.map(|piece| piece.kernel.footprint()).max_by_key(|footprint| footprint.blocks)
     }
 
     fn launch_borders(
@@ -297,10 +286,7 @@ impl<R: DeviceReal> Part for GridPart<R> {
         step: Step,
         _: Others,
     ) -> Result<(), DriverError> {
-        match self.is_together {
-            true => self.all.launch(stream, step),
-            false => self.borders.iter().try_for_each(|piece| piece.launch(stream, step)),
-        }
+        self.borders.iter().try_for_each(|piece| piece.launch(stream, step))
     }
 
     fn launch_inner(
@@ -309,8 +295,7 @@ impl<R: DeviceReal> Part for GridPart<R> {
         step: Step,
         _: Others,
     ) -> Result<(), DriverError> {
-        let apart = self.inner.iter().filter(|_| !self.is_together);
-        apart.into_iter().try_for_each(|piece| piece.launch(stream, step))
+        self.inner.iter().try_for_each(|piece| piece.launch(stream, step))
     }
 
     fn launch_others(

@@ -64,9 +64,6 @@ use transfer::Transfer;
 pub(super) use links::measure as measure_links;
 pub(super) use rank::RankSolver;
 
-/// Batches that show how long cycles take: the first two are without a graph, and with one for the time of those.
-const TRIED_BATCHES: usize = 3;
-
 /// A solver on devices that share a grid or a matrix. Exchanged after every cycle, its iterates are those of one
 /// device, to the last bit; else those of devices that a CPU simulates.
 struct DevicesSolver<P: Part> {
@@ -204,33 +201,7 @@ impl<P: Part> DevicesSolver<P> {
         };
         solver.set_reports(false)?;
         solver.put()?;
-        solver.choose_launches().map_err(|error| solver.failed(error))?;
         Ok(solver)
-    }
-
-    /// Tries whether cycles are faster where all tiles of a device are launched together, and leaves the initial guess.
-    fn choose_launches(&mut self) -> Result<(), SolverError> {
-        if self.messages.is_empty() {
-            return Ok(());
-        }
-        let mut seconds = [0.0; 2];
-        for (seconds, are_together) in seconds.iter_mut().zip([false, true]) {
-            self.launch_together(are_together)?;
-            for _ in 0..TRIED_BATCHES {
-                let Batch { cycles, seconds: taken, .. } = self.batch(u64::MAX, false)?;
-                *seconds = taken / cycles as f64;
-            }
-        }
-        if seconds[0] <= seconds[1] {
-            self.launch_together(false)?;
-        }
-        self.host.solver_mut().restart()?;
-        self.put()
-    }
-
-    fn launch_together(&mut self, are_together: bool) -> Result<(), SolverError> {
-        self.shares.iter_mut().for_each(|share| share.part.launch_together(are_together));
-        self.set_reports(false)
     }
 
     /// Fills what the next cycle is to write with NaN.

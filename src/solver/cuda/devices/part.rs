@@ -74,10 +74,6 @@ pub(super) trait Part: Send + Sized + 'static {
     /// [`SolverError`] if the driver fails.
     fn find_others(&mut self, are_requested: bool) -> Result<(), SolverError>;
 
-    /// From now on all tiles are launched as those at borders are, or not. Then nothing is computed while values travel, but no
-    /// multiprocessor waits for the end of a second launch.
-    fn launch_together(&mut self, _are_together: bool) {}
-
     /// What the changes of a first sweep are multiplied by to make residuals.
     fn diagonal(&self) -> f64;
 
