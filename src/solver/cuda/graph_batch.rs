@@ -342,7 +342,7 @@ impl GraphBatch {
         let known = self.seconds[usize::from(measure)];
         let fit = known.map_or(2.0, |seconds| BATCH_SECONDS / seconds);
         let most = usize::try_from(most).unwrap_or(MOST_CYCLES).clamp(1, MOST_CYCLES);
-        let count = self.in_graphs((fit as usize).max(1), measure).min(most);
+        let count = self.in_graphs((fit as usize).max(1), iterates.period(), measure).min(most);
         let count = iterates.until_exchange(count).min(most);
         let seconds = known.unwrap_or(0.0) * count as f64;
         let until = Instant::now() + Duration::from_secs_f64(seconds * NAP);
@@ -364,12 +364,13 @@ impl GraphBatch {
         Ok(Pending { iterates, count, measure, until })
     }
 
-    /// As many cycles, or as a graph has that is recorded already and is not much longer. A graph that is, for cycles that
-    /// have become slower, is dropped: single launches would take its place, and be slower still.
-    fn in_graphs(&mut self, count: usize, measure: bool) -> usize {
+    /// As many cycles, or as a graph has that is recorded already and is not much longer. A graph that is, since cycles have
+    /// become slower, is dropped: single launches would take its place, and be slower still. None is shorter than `period`.
+    fn in_graphs(&mut self, count: usize, period: usize, measure: bool) -> usize {
         let recorded = &mut self.recorded[usize::from(measure)];
-        recorded.retain(|recorded| 2 * recorded.length <= 3 * count.max(2));
-        recorded.iter().map(|recorded| recorded.length).fold(count, usize::max)
+        recorded.retain(|recorded| 2 * recorded.length <= 3 * count.max(period));
+        let lengths = recorded.iter().map(|recorded| recorded.length);
+        lengths.filter(|length| 2 * length <= 3 * count).fold(count, usize::max)
     }
 
     /// Waits for cycles in the stream.
