@@ -41,7 +41,9 @@ impl Checkpoint {
         bytes: usize,
     ) -> Result<(), SolverError> {
         let may_be_lost = solver.device().is_some();
-        if !may_be_lost || self.last.elapsed() < self.every.mul_f64(rarity(bytes)) {
+        // In numbers, since the time may be without end.
+        let every = self.every.as_secs_f64() * rarity(bytes);
+        if !may_be_lost || self.last.elapsed().as_secs_f64() < every {
             return Ok(());
         }
         self.last = Instant::now();
