@@ -112,7 +112,7 @@ fn a_port_that_is_taken_is_named() {
 fn what_processes_do_not_share_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, code, said) in [
-        ("solve --shape 1024", 2, "WORLD_SIZE is 2; lines are shared out over devices that a CPU"),
+        ("solve --shape 1024", 2, "WORLD_SIZE is 2; the points of a single line are shared out"),
         ("solve --matrix trefethen-2000", 2, "WORLD_SIZE is 2; the blocks of a matrix are shared"),
         ("solve --shape 64x64x64 --method pyramid", 2, "WORLD_SIZE is 2; the slabs of a pyramid"),
         ("solve --backend cpu", 1, "--backend cpu does not go with WORLD_SIZE 2: "),

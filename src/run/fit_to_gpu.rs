@@ -5,7 +5,7 @@ use super::auto_stream::AutoStream;
 use super::plan::{Plan, PlanError, Planner};
 use super::spec::{Backend, ProblemKind, RunSpec, StopRule};
 use crate::grid::{ByteCount, Shape};
-use crate::solver::{Height, Kernel, MethodName, SOLVER_ARRAYS};
+use crate::solver::{Height, Kernel, MethodName, SOLVER_ARRAYS, cuda};
 
 /// The most sweeps of a cycle that takes the place of as many cycles of method `classic`: enough for the sweeps to take
 /// longer than the copies (on an H200 about 50), and few, since a tolerance is compared after the last of them.
@@ -53,7 +53,8 @@ impl Planner {
             fitted(spec, &shape, &device.name()?, device.free_memory().ok()?)?;
         let plan = self.plan(&fitted).ok()?;
         device.check_kernel(Kernel::AUTO, &plan.method, plan.precision, false).ok()?;
-        device.check_memory(&plan.problem, &plan.method, plan.precision).ok()?;
+        let devices = std::slice::from_ref(&device);
+        cuda::check_memory(&plan.problem, &plan.method, plan.precision, devices).ok()?;
         Some(Plan { auto_stream: Some(auto_stream), ..plan })
     }
 }

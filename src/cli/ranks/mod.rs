@@ -20,7 +20,7 @@ pub(super) use error::RankError;
 pub(super) use launch::Launch;
 pub(super) use watch::Watch;
 
-use crate::run::{Backend, Plan, PlanError, Planner, RunSpec};
+use crate::run::{Backend, MethodName, Plan, PlanError, Planner, ProblemKind, RunSpec};
 use crate::solver::cuda::{self, Device};
 use crate::solver::{ExchangePath, Place, RankOf};
 use std::collections::BTreeMap;
@@ -50,6 +50,18 @@ pub(super) fn plan(spec: &RunSpec, launch: &Launch) -> anyhow::Result<Plan> {
     }
     if method.exchange != ExchangePath::default() {
         return refuse("--exchange", "NCCL moves values between processes");
+    }
+    let in_one_process = match spec.problem.kind {
+        ProblemKind::Matrix => Some("the blocks of a matrix"),
+        _ if method.name == MethodName::Pyramid => Some("the slabs of a pyramid"),
+        _ => None,
+    };
+    if let Some(what) = in_one_process {
+        let allowed = format!(
+            "{what} are shared out over the GPUs of one process (--devices), and not over processes"
+        );
+        let (field, value) = ("WORLD_SIZE", count.to_string());
+        return Err(PlanError::Value { field, value, allowed }.into());
     }
     let mut shared = spec.clone();
     shared.method.backend = Backend::Cuda;
@@ -126,7 +138,6 @@ fn contents(inputs: &[(&str, &Path)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::MethodName;
     use crate::solver::Rank;
     use std::time::Duration;
 
@@ -157,7 +168,8 @@ mod tests {
             plan(&spec, &launch(9)).unwrap_err().to_string()
         };
         let line = said(|spec| spec.problem.shape = vec![1024]);
-        assert!(line.starts_with("WORLD_SIZE is 9; lines are shared out over devices"), "{line}");
+        let alone = "WORLD_SIZE is 9; the points of a single line are shared out over devices";
+        assert!(line.starts_with(alone), "{line}");
         let few = said(|spec| spec.problem.shape = vec![100, 100]);
         assert!(few.starts_with("WORLD_SIZE is 9; it must be at most 4 GPUs"), "{few}");
         let wavefront = said(|spec| {

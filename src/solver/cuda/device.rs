@@ -6,10 +6,7 @@ use super::gpu::Gpu;
 use super::kernels;
 #[cfg(feature = "cuda")]
 use super::setting::Setting;
-#[cfg(feature = "cuda")]
-use super::{matrix, solver, stream};
 use crate::grid::Precision;
-use crate::problem::Problem;
 use crate::solver::{ExchangePath, Kernel, Method, SolverError, Unavailable};
 use std::fmt;
 #[cfg(feature = "cuda")]
@@ -118,38 +115,6 @@ impl Device {
         _: Precision,
         _: bool,
     ) -> Result<(), SolverError> {
-        self.check()
-    }
-
-    /// Checks that the arrays of a solver fit into the memory that is free on this GPU.
-    ///
-    /// # Errors
-    /// [`SolverError`] if they do not, or the GPU cannot be used.
-    #[cfg(feature = "cuda")]
-    pub fn check_memory(
-        &self,
-        problem: &Problem,
-        method: &Method,
-        precision: Precision,
-    ) -> Result<(), SolverError> {
-        let gpu = self.open()?;
-        let needed = match (problem.operator.matrix(), method) {
-            (Some(matrix), _) => matrix::least_bytes(matrix, precision),
-            (None, Method::Streaming(_)) => {
-                let this = std::slice::from_ref(self);
-                return stream::check_memory(&problem.shape, method, precision, this);
-            }
-            (None, _) => solver::bytes_of(problem, solver::ARRAYS, precision.bytes()),
-        };
-        gpu.check_room(needed)
-    }
-
-    /// Checks the memory of a GPU: there is none in this build.
-    ///
-    /// # Errors
-    /// Always [`Unavailable::NotBuilt`].
-    #[cfg(not(feature = "cuda"))]
-    pub fn check_memory(&self, _: &Problem, _: &Method, _: Precision) -> Result<(), SolverError> {
         self.check()
     }
 

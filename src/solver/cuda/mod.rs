@@ -382,21 +382,39 @@ pub(super) fn solver_in_files(
 ///
 /// # Errors
 /// [`SolverError`] if they do not, or a GPU cannot be used.
+#[cfg(feature = "cuda")]
 pub fn check_memory(
     problem: &Problem,
     method: &Method,
     precision: Precision,
     devices: &[Device],
 ) -> Result<(), SolverError> {
-    #[cfg(feature = "cuda")]
-    if problem.operator.matrix().is_none() && method.streaming().is_some() {
+    let matrix = problem.operator.matrix();
+    if matrix.is_none() && method.streaming().is_some() {
         return stream::check_memory(&problem.shape, method, precision, devices);
     }
-    #[cfg(feature = "cuda")]
     if method.devices().is_some() {
         return devices::check(problem, method, precision, devices);
     }
-    devices.iter().try_for_each(|device| device.check_memory(problem, method, precision))
+    let needed = match matrix {
+        Some(matrix) => matrix::least_bytes(matrix, precision),
+        None => solver::bytes_of(problem, solver::ARRAYS, precision.bytes()),
+    };
+    devices.iter().try_for_each(|device| device.open()?.check_room(needed))
+}
+
+/// Checks the memory of GPUs: there are none in this build.
+///
+/// # Errors
+/// Always [`Unavailable::NotBuilt`], if GPUs are named.
+#[cfg(not(feature = "cuda"))]
+pub fn check_memory(
+    _problem: &Problem,
+    _method: &Method,
+    _precision: Precision,
+    devices: &[Device],
+) -> Result<(), SolverError> {
+    devices.iter().try_for_each(Device::check)
 }
 
 /// The kernel that runs where `kernel` is chosen, on a GPU that is not known: for [`Kernel::AUTO`], the
