@@ -1927,6 +1927,14 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
             "--devices 0,1 --exchange-every 2 --share-by speed",
             &["--share-by is speed", "the iterate depends on the shares", "points"],
         ),
+        (
+            "--devices 0,1 --share-by speed --matrix heat-1d-500 --tile 32",
+            &["--share-by is speed", "blocks of a matrix are shared out by their entries"],
+        ),
+        (
+            "--devices 0,1 --share-by speed --shape 64 --batch 8",
+            &["--share-by is speed", "lines of a batch are shared out evenly"],
+        ),
         ("--devices 0,1 --share-by hope", &["'hope'", "--share-by", "points, speed"]),
         ("--devices two", &["'two'", "--devices", "such as 0 or 0,1, or all"]),
         ("--method classic --k 8", &["--k has no effect on method classic", "hierarchical"]),

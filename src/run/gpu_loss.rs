@@ -1,6 +1,6 @@
 //! A run that shared its grid out over several GPUs, of which one failed: it goes on on those that are left.
 
-use super::plan::{Plan, on_devices};
+use super::plan::Plan;
 use crate::number::{grouped, joined};
 use crate::solver::cuda::Device;
 use crate::solver::{Place, SolverError};
@@ -70,8 +70,7 @@ impl Plan {
         } else {
             let mut spec = self.spec.method.clone();
             spec.devices = left.iter().map(Device::ordinal).collect();
-            let shared = on_devices(&spec, self.method.plain().clone(), &self.problem.shape);
-            shared.ok()?.damped(self.method.omega())
+            self.shared_out(&spec).ok()?.damped(self.method.omega())
         };
         let place = Place::Cuda { devices: left, exchange, kernel, block_size };
         Some(Self { place, method, ..self.clone() })
@@ -91,6 +90,24 @@ fn named(gpus: &[Device]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::{MatrixSpec, Planner, ProblemKind, RunSpec};
+
+    #[test]
+    fn a_grid_and_a_matrix_are_shared_out_anew_as_they_are_planned() {
+        let with = |devices: usize, matrix: Option<&str>| {
+            let mut spec = RunSpec::default();
+            if let Some(name) = matrix {
+                (spec.problem.kind, spec.problem.shape) = (ProblemKind::Matrix, vec![2000]);
+                spec.problem.matrix = Some(MatrixSpec::new(name));
+            }
+            spec.method.simulate_devices = Some(devices);
+            Planner::default().plan(&spec).unwrap()
+        };
+        for matrix in [None, Some("trefethen-2000")] {
+            let (four, three) = (with(4, matrix), with(3, matrix));
+            assert_eq!(four.shared_out(&three.spec.method).unwrap(), three.method);
+        }
+    }
 
     #[test]
     fn gpus_are_named_by_their_numbers() {

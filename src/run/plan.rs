@@ -470,6 +470,15 @@ impl Plan {
         traffic_of_cycle(&self.problem, method, self.precision, kernel, streamed)
     }
 
+    /// Its method without damping, shared out anew over the devices of `spec`: a grid, or the blocks of a matrix.
+    pub(super) fn shared_out(&self, spec: &MethodSpec) -> Result<Method, PlanError> {
+        let method = self.method.plain().clone();
+        match self.problem.operator.matrix() {
+            None => on_devices(spec, method, &self.problem.shape),
+            Some(matrix) => blocks_on_devices(spec, method, Some(matrix), self.tiling.x()),
+        }
+    }
+
     /// Where the points of the problem lie: the rows of a matrix lie along a line, in the order of its
     /// blocks.
     pub fn geometry(&self) -> Option<Geometry> {
@@ -1018,6 +1027,12 @@ fn check_share_by(run: &RunSpec) -> Result<(), PlanError> {
     if spec.name.is_streaming() {
         return refuse("slabs of a pass are shared out evenly, so it must be points");
     }
+    if run.problem.kind == ProblemKind::Matrix {
+        return refuse("blocks of a matrix are shared out by their entries, so it must be points");
+    }
+    if run.problem.shape.len() == 1 {
+        return refuse("lines of a batch are shared out evenly, so it must be points");
+    }
     if spec.has_frozen_devices() {
         return refuse(
             "with exchange_every above 1 the iterate depends on the shares, so it must be points",
@@ -1027,11 +1042,7 @@ fn check_share_by(run: &RunSpec) -> Result<(), PlanError> {
 }
 
 /// The method on a grid shared out over several devices, if there are any.
-pub(super) fn on_devices(
-    spec: &MethodSpec,
-    method: Method,
-    shape: &Shape,
-) -> Result<Method, PlanError> {
+fn on_devices(spec: &MethodSpec, method: Method, shape: &Shape) -> Result<Method, PlanError> {
     shared_out(spec, method, |method, count, every, link| {
         Ok(Devices::new(method, shape, count, every, link)?)
     })
