@@ -46,23 +46,19 @@ impl<P: Part> SharedCycles<'_, P> {
 
     /// Enqueues the tiles of a device, once it has received what they read and sent what they overwrite.
     fn compute(&self, device: usize, step: Step, others: Others) -> Result<(), DriverError> {
-        let DeviceShare { streams, events, part, .. } = &self.shares[device];
+        let share = &self.shares[device];
+        let border = &share.streams.border;
         match self.last.get() {
             None => {}
             Some(Ending::Exchange) => {
                 for message in self.messages.iter().filter(|it| [it.from, it.to].contains(&device))
                 {
-                    streams.border.wait(&message.transfer.arrived)?;
+                    border.wait(&message.transfer.arrived)?;
                 }
             }
-            Some(Ending::Keep) => streams.border.wait(&events.kept)?,
+            Some(Ending::Keep) => border.wait(&share.events.kept)?,
         }
-        events.begun.record(&streams.border)?;
-        part.launch_borders(&streams.border, step, others)?;
-        events.border.record(&streams.border)?;
-        streams.inner.wait(&events.begun)?;
-        part.launch_inner(&streams.inner, step, others)?;
-        events.inner.record(&streams.inner)
+        share.launch(step, others)
     }
 
     /// Enqueues the messages of an exchange of array `array`: each once its sender has computed it, and its receiver reads
@@ -184,12 +180,6 @@ impl<P: Part> Cycles for SharedCycles<'_, P> {
 
     fn join(&self, stream: &Arc<CudaStream>) -> Result<(), DriverError> {
         self.last.set(None);
-        for DeviceShare { streams, events, .. } in self.shares {
-            for (other, end) in streams.all().into_iter().zip(&events.ends) {
-                end.record(other)?;
-                stream.wait(end)?;
-            }
-        }
-        Ok(())
+        self.shares.iter().try_for_each(|share| share.join(stream))
     }
 }

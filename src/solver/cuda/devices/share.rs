@@ -6,10 +6,11 @@ use super::transfer::event;
 use crate::grid::Field;
 use crate::solver::SolverError;
 use crate::solver::cuda::arguments::{Norms, Pointer};
+use crate::solver::cuda::cycle_kernel::Step;
 use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::graph_batch::Others;
 use crate::solver::cuda::system::Array;
-use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DevicePtr};
+use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DevicePtr, DriverError};
 use std::sync::Arc;
 
 /// What one device has.
@@ -103,6 +104,25 @@ impl<P: Part> DeviceShare<P> {
             others: None,
             exact: None,
             part,
+        })
+    }
+
+    /// Enqueues its tiles, once its border stream has waited for what they read: those at borders first.
+    pub fn launch(&self, step: Step, others: Others) -> Result<(), DriverError> {
+        let Self { streams, events, part, .. } = self;
+        events.begun.record(&streams.border)?;
+        part.launch_borders(&streams.border, step, others)?;
+        events.border.record(&streams.border)?;
+        streams.inner.wait(&events.begun)?;
+        part.launch_inner(&streams.inner, step, others)?;
+        events.inner.record(&streams.inner)
+    }
+
+    /// Lets a stream wait for all that its own have.
+    pub fn join(&self, stream: &Arc<CudaStream>) -> Result<(), DriverError> {
+        self.streams.all().into_iter().zip(&self.events.ends).try_for_each(|(own, end)| {
+            end.record(own)?;
+            stream.wait(end)
         })
     }
 

@@ -53,19 +53,14 @@ pub(super) struct RankCycles<'a, R: DeviceReal> {
 
 impl<R: DeviceReal> RankCycles<'_, R> {
     fn compute(&self, step: Step) -> Result<(), DriverError> {
-        let DeviceShare { streams, events, part, .. } = self.share;
-        let none = Others { parts: 0, exact: 0 };
+        let border = &self.share.streams.border;
         match self.last.get() {
             None => {}
-            Some(Ending::Exchange) => streams.border.wait(self.exchanged)?,
-            Some(Ending::Keep) => streams.border.wait(&events.kept)?,
+            Some(Ending::Exchange) => border.wait(self.exchanged)?,
+            Some(Ending::Keep) => border.wait(&self.share.events.kept)?,
         }
-        events.begun.record(&streams.border)?;
-        part.launch_borders(&streams.border, step, none)?;
-        events.border.record(&streams.border)?;
-        streams.inner.wait(&events.begun)?;
-        part.launch_inner(&streams.inner, step, none)?;
-        events.inner.record(&streams.inner)
+        // The other norms of a grid are found by a pass of their own.
+        self.share.launch(step, Others { parts: 0, exact: 0 })
     }
 
     /// Enqueues the exchange of array `array`, once the tiles at the borders are computed; nobody reads any more then what
@@ -151,12 +146,7 @@ impl<R: DeviceReal> Cycles for RankCycles<'_, R> {
 
     fn join(&self, stream: &Arc<CudaStream>) -> Result<(), DriverError> {
         self.last.set(None);
-        let DeviceShare { streams, events, .. } = self.share;
-        for (other, end) in streams.all().into_iter().zip(&events.ends) {
-            end.record(other)?;
-            stream.wait(end)?;
-        }
-        Ok(())
+        self.share.join(stream)
     }
 
     /// All processes make batches of as many cycles, which they choose by these seconds.

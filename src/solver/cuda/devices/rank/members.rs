@@ -4,10 +4,10 @@ use crate::solver::SolverError;
 use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::nccl::Communicator;
 
-/// Bytes of the name of a GPU that the others are told, in words of 64 bits.
+/// Bytes of the name of a GPU that the others receive, in words of 64 bits.
 const NAME_WORDS: usize = 12;
 
-/// What the processes tell each other of their GPUs.
+/// What each process sends to the others of its GPU.
 pub(super) struct Members {
     pub names: Vec<String>,
     /// Bytes of shared memory that a block may have on each of them.
