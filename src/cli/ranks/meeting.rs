@@ -22,7 +22,7 @@ const CONNECT: Duration = Duration::from_secs(2);
 /// How long one who has connected may take to say who it is: strangers say nothing.
 const PRESENT: Duration = Duration::from_secs(5);
 
-/// Once a run is refused, how long others may still come to be told so.
+/// Once a run is refused, how long others may still come to learn why.
 const LATE: Duration = Duration::from_secs(2);
 
 /// How much longer than they wait for rank 0 the others wait for its answer: it may have begun to wait later.
@@ -63,7 +63,7 @@ pub(super) fn listen(launch: &Launch) -> Result<TcpListener, RankError> {
 }
 
 /// Waits for all others as rank 0, which says `own` of itself, and makes the group. Whatever keeps them from making the run
-/// together, all who have come are told.
+/// together, all who have come learn it.
 ///
 /// # Errors
 /// [`RankError`] if some do not come, or the run is refused.

@@ -20,7 +20,7 @@ const SILENCE: Duration = Duration::from_secs(20);
 const SEND: Duration = Duration::from_secs(5);
 const READ: Duration = Duration::from_millis(500);
 
-/// How long the end of the others is waited for once they were told that all is done.
+/// How long the end of the others is waited for once all is done.
 const END: Duration = Duration::from_secs(2);
 
 /// What is done once a rank is lost: it gets the sentence.
