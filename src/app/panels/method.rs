@@ -390,11 +390,13 @@ pub(super) fn stepped(
     slider.drag_started() || number.drag_started()
 }
 
-/// By how much the field of a number is wider than fields of few digits.
+/// By how much the field of a number would be too wide: one of few digits has some room beside it.
 fn width_beyond(ui: &Ui, number: usize) -> f32 {
     let font = ui.style().drag_value_text_style.resolve(ui.style());
     let text = ui.painter().layout_no_wrap(number.to_string(), font, Color32::WHITE).size().x;
-    (text + 2.0 * ui.spacing().button_padding.x - ui.spacing().interact_size.x).max(0.0)
+    let spacing = ui.spacing();
+    let room = spacing.interact_size.x + spacing.item_spacing.x;
+    (text + 2.0 * spacing.button_padding.x - room).max(0.0)
 }
 
 fn set(list: &mut Vec<usize>, axis: usize, each: bool, value: usize) {
