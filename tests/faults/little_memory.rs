@@ -89,25 +89,34 @@ fn runs_fit_or_are_refused() {
     }
 }
 
+/// Two cycles of blocks of rows.
+const CYCLES: &str = "--backend cpu --k 2 --tol none --max-cycles 2";
+
 #[test]
 fn matrices_fit_or_are_refused() {
-    let cycles = "--backend cpu --k 2 --tol none --max-cycles 2";
     never_aborts(
         &format!(
-            "solve --matrix poisson-300x300 --ordering rcm --tile 256 {cycles} --save-field u.npy"
+            "solve --matrix poisson-300x300 --ordering rcm --tile 256 {CYCLES} --save-field u.npy"
         ),
         &[],
     );
-    // One that is generated.
-    never_aborts(&format!("solve --matrix ice-sheet --tile 256 {cycles}"), &[]);
-    never_aborts("render --matrix ice-sheet --kind spy -o spy.png", &[]);
     // Blocks of 1,000 rows and more, of which they own 64.
-    never_aborts(&format!("solve --matrix poisson-200x200 --tile 64 --overlap 16 {cycles}"), &[]);
+    never_aborts(&format!("solve --matrix poisson-200x200 --tile 64 --overlap 16 {CYCLES}"), &[]);
+}
+
+#[test]
+fn generated_matrices_fit_or_are_refused() {
+    never_aborts(&format!("solve --matrix ice-sheet --tile 256 {CYCLES}"), &[]);
+    never_aborts("render --matrix ice-sheet --kind spy -o spy.png", &[]);
+}
+
+#[test]
+fn matrices_of_files_fit_or_are_refused() {
     let mut market =
         format!("%%MatrixMarket matrix coordinate real general\n{0} {0} {0}\n", 100_000);
     (1..=100_000).for_each(|row| market += &format!("{row} {row} 2\n"));
     never_aborts(
-        &format!("solve --matrix m.mtx --ordering grown --tile 256 {cycles} --save-matrix n.mtx"),
+        &format!("solve --matrix m.mtx --ordering grown --tile 256 {CYCLES} --save-matrix n.mtx"),
         &[("m.mtx", market.as_bytes())],
     );
 }

@@ -24,7 +24,7 @@ use std::sync::{PoisonError, RwLock};
 use tilescope::grid::memory;
 
 /// Tests at a time: each waits for its worker most of the time.
-const THREADS: usize = 2;
+const THREADS: usize = 4;
 
 /// Held by every test, and by the monkey alone: it measures the memory of the process, and changes its working folder.
 static ALONE: RwLock<()> = RwLock::new(());
