@@ -6,9 +6,9 @@ mod page;
 mod system;
 
 #[cfg(target_arch = "wasm32")]
-pub use page::{available, total};
+pub use page::{available, mappable, total};
 #[cfg(not(target_arch = "wasm32"))]
-pub use system::{TooFewAddresses, available, prepare, total};
+pub use system::{LimitTooLow, available, mappable, prepare, total};
 
 use super::{Precision, Shape};
 

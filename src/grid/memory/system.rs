@@ -21,63 +21,97 @@ pub fn available() -> u64 {
     };
     system.refresh_memory();
     let container = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
-    let addresses = addresses().map_or(u64::MAX, Addresses::left);
-    system.available_memory().min(container).min(addresses).saturating_sub(BESIDE)
+    let limited = limits().iter().map(|limit| limit.left()).min().unwrap_or(u64::MAX);
+    system.available_memory().min(container).min(limited).saturating_sub(BESIDE)
 }
 
-/// The addresses of this process.
+/// Bytes of files that may be mapped beside what a program needs; no limit where there is none of addresses.
+pub fn mappable() -> u64 {
+    let addresses = limits().into_iter().filter(|limit| limit.counts_files);
+    addresses.map(Limit::left).min().unwrap_or(u64::MAX).saturating_sub(BESIDE)
+}
+
+/// A limit of what this process may take.
 #[derive(Clone, Copy, Debug)]
-struct Addresses {
-    /// The most bytes that it may map (RLIMIT_AS).
-    limit: u64,
-    /// Bytes that it has mapped.
-    mapped: u64,
+struct Limit {
+    /// Whether it is one of addresses (RLIMIT_AS, `ulimit -v`), those of mapped files included, and not one of memory that is
+    /// no file (RLIMIT_DATA, `ulimit -d`).
+    counts_files: bool,
+    /// The most bytes.
+    most: u64,
+    /// Bytes that it has taken.
+    taken: u64,
     /// Threads that it has.
     threads: u64,
 }
 
-impl Addresses {
-    /// Bytes that it may still map when all its threads have their stacks.
+impl Limit {
+    /// Bytes that it may still take when all its threads have their stacks.
     fn left(self) -> u64 {
         let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
         let to_come = (2 * cores + OTHER_THREADS).saturating_sub(self.threads);
-        let taken = self.mapped.saturating_add(to_come * ADDRESSES_OF_THREAD);
-        self.limit.saturating_sub(taken)
+        let taken = self.taken.saturating_add(to_come * ADDRESSES_OF_THREAD);
+        self.most.saturating_sub(taken)
     }
 }
 
-/// The addresses of this process; `None` where they are not limited, or the system does not list them. Linux does
+/// The limits of this process; those that there are not, or that the system does not list, are left out. Linux lists them
 /// (`/proc/self`).
-fn addresses() -> Option<Addresses> {
-    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
-    let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-    let limit = limit.split_whitespace().next()?.parse().ok()?;
+fn limits() -> Vec<Limit> {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let number = |name: &str| -> Option<u64> {
-        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    let after = |text: &str, name: &str| -> Option<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
         line.split_whitespace().next()?.parse().ok()
     };
-    let mapped = number("VmSize:").map_or(0, |kilobytes| kilobytes.saturating_mul(1024));
-    Some(Addresses { limit, mapped, threads: number("Threads:").unwrap_or(1) })
+    let kinds = [("Max address space", "VmSize:", true), ("Max data size", "VmData:", false)];
+    let limit = |(limit, taken, counts_files)| {
+        Some(Limit {
+            counts_files,
+            most: after(&limits, limit)?,
+            taken: after(&status, taken).map_or(0, |kilobytes| kilobytes.saturating_mul(1024)),
+            threads: after(&status, "Threads:").unwrap_or(1),
+        })
+    };
+    kinds.into_iter().filter_map(limit).collect()
 }
 
-/// The limit of addresses leaves no room for the program, whatever it is to do.
+/// A limit of what this process may take leaves no room for the program, whatever it is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the limit of addresses is {}, which leaves no room for any run (ulimit -v)", human(*.limit))]
-pub struct TooFewAddresses {
+#[error("the limit of {} is {}, which leaves no room for any run (ulimit -{})", self.what(), human(*.limit), self.option())]
+pub struct LimitTooLow {
     /// The limit in bytes.
     pub limit: u64,
+    /// Whether it is one of addresses, and not of memory.
+    pub is_of_addresses: bool,
+}
+
+impl LimitTooLow {
+    fn what(self) -> &'static str {
+        if self.is_of_addresses { "addresses" } else { "memory" }
+    }
+
+    fn option(self) -> char {
+        if self.is_of_addresses { 'v' } else { 'd' }
+    }
 }
 
 /// Prepares the memory of a program; called before there are threads.
 ///
 /// # Errors
-/// [`TooFewAddresses`] where the addresses are limited and the program itself has no room.
-pub fn prepare() -> Result<(), TooFewAddresses> {
+/// [`LimitTooLow`] where what it may take is limited and the program itself has no room.
+pub fn prepare() -> Result<(), LimitTooLow> {
     heap::return_large_arrays();
-    let Some(addresses) = addresses() else { return Ok(()) };
-    heap::share();
-    if addresses.left() > BESIDE { Ok(()) } else { Err(TooFewAddresses { limit: addresses.limit }) }
+    let limits = limits();
+    if !limits.is_empty() {
+        heap::share();
+    }
+    match limits.into_iter().find(|limit| limit.left() <= BESIDE) {
+        None => Ok(()),
+        Some(Limit { most, counts_files, .. }) => {
+            Err(LimitTooLow { limit: most, is_of_addresses: counts_files })
+        }
+    }
 }
 
 /// Settings of the heap of the C library of GNU (`mallopt`, malloc.h).
@@ -132,7 +166,8 @@ mod tests {
     fn threads_to_come_are_part_of_the_addresses() {
         let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
         let all = 2 * cores + OTHER_THREADS;
-        let left = |mapped, threads| Addresses { limit: 10 << 30, mapped, threads }.left();
+        let left =
+            |taken, threads| Limit { counts_files: true, most: 10 << 30, taken, threads }.left();
         assert_eq!(left(1 << 30, all), 9 << 30);
         assert_eq!(left(1 << 30, all + 5), 9 << 30);
         assert_eq!(left(1 << 30, all - 2), (9 << 30) - 2 * ADDRESSES_OF_THREAD);
