@@ -66,13 +66,24 @@ pub fn figure(bytes: &[u8]) {
     }
 }
 
-/// A right-hand side: an array or a picture.
+/// A right-hand side: an array, in memory and in its file, or a picture.
 pub fn input(bytes: &[u8]) {
     with_file(bytes, "npy", |path| match input::natural_shape(path) {
-        Ok(shape) if shape.points() <= MOST_POINTS => match input::load(path, &shape) {
-            Ok(values) => assert!(values.iter().all(|value| value.is_finite())),
-            Err(error) => sentence(&error),
-        },
+        Ok(shape) if shape.points() <= MOST_POINTS => {
+            let mapped = input::map_array(path, &shape);
+            match input::load(path, &shape) {
+                Ok(values) => {
+                    assert!(values.iter().all(|value| value.is_finite()));
+                    if let Some(mapped) = mapped.expect("it is read either way") {
+                        assert!(values.iter().enumerate().all(|(at, it)| mapped.at(at) == *it));
+                    }
+                }
+                Err(error) => {
+                    sentence(&error);
+                    assert!(!matches!(mapped, Ok(Some(_))), "it is refused either way");
+                }
+            }
+        }
         Ok(_) => {}
         Err(error) => sentence(&error),
     });

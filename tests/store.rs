@@ -150,6 +150,81 @@ fn a_run_in_a_store_stops_where_it_does_in_memory() {
     }
 }
 
+/// Saves an array of random numbers that a run can read, in f64 or f32, and in the other byte order if that is wanted.
+fn save_array(folder: &TempDir, name: &str, shape: &str, precision: &str, is_swapped: bool) {
+    let cycles = if is_swapped { 2 } else { 1 };
+    let run = format!("--problem random --shape {shape} --method classic --backend cpu");
+    let options = format!("--precision {precision} --tol none --max-cycles {cycles}");
+    json(folder, &format!("{run} {options} --save-field {name}"));
+    if !is_swapped {
+        return;
+    }
+    let mut saved = bytes(folder, name);
+    let end = 10 + usize::from(u16::from_le_bytes([saved[8], saved[9]]));
+    let kind = saved.iter().position(|byte| *byte == b'<').unwrap();
+    saved[kind] = b'>';
+    let size = usize::from(saved[kind + 2] - b'0');
+    saved[end..].chunks_exact_mut(size).for_each(<[u8]>::reverse);
+    fs::write(folder.path().join(name), saved).unwrap();
+}
+
+/// Arrays of the run stay in their files: the same bits as in memory, also where the run was left in between.
+#[test]
+fn arrays_that_stay_in_their_files_make_the_same_run() {
+    for (shape, rest, least) in [
+        ("90x80", "--method pyramid --height 2 --memory 30kB", [1, 60]),
+        ("24x20x26", "--method wavefront --height 3 --memory 120kB --precision f32", [2, 70]),
+    ] {
+        for (kind, is_swapped) in [("f64", false), ("f32", true)] {
+            let folder = folder();
+            save_array(&folder, "b.npy", shape, kind, is_swapped);
+            save_array(&folder, "u0.npy", shape, "f64", !is_swapped);
+            let run = format!(
+                "--rhs b.npy --initial u0.npy --shape {shape} {rest} --tol none --max-cycles 300 --backend cpu"
+            );
+            let (whole, _) = json(&folder, &format!("{run} --save-field whole.npy"));
+            let stored = format!("{run} --store store --save-field parts.npy");
+            for least in least {
+                let mut child = started(&folder, &format!("solve {stored}"), least);
+                child.kill().unwrap();
+                child.wait().unwrap();
+            }
+            let (parts, said) = json(&folder, &stored);
+            assert!(said.contains("continues from store after"), "{said}");
+            assert_eq!(bytes(&folder, "whole.npy"), bytes(&folder, "parts.npy"), "{run}");
+            for field in ["cycles", "residual", "residual0", "stopped"] {
+                assert_eq!(whole[field], parts[field], "{run}: {field}");
+            }
+        }
+    }
+}
+
+/// The values of a file count, and not its name or its date.
+#[test]
+fn a_store_whose_right_hand_side_has_changed_is_refused() {
+    let folder = folder();
+    save_array(&folder, "b.npy", "40x50", "f64", false);
+    let run = "solve --rhs b.npy --shape 40x50 --method pyramid --height 3 --memory 30kB --tol none --backend cpu --store store";
+    let begun = output(&folder, &format!("{run} --max-cycles 2"));
+    assert!(begun.status.success());
+    let whole = bytes(&folder, "b.npy");
+    let mut changed = whole.clone();
+    *changed.iter_mut().nth_back(20).unwrap() ^= 1;
+    fs::write(folder.path().join("b.npy"), &changed).unwrap();
+    let said = "the right-hand side or the initial guess of the run in store has changed since it began; restore the file, or name another folder";
+    refused(&folder, &format!("{run} --max-cycles 4"), 1, &[said]);
+    // One that was cut off.
+    fs::write(folder.path().join("b.npy"), &whole[..whole.len() - 1]).unwrap();
+    let said = "b.npy ends before its last value; it should hold 2000";
+    refused(&folder, &format!("{run} --max-cycles 4"), 1, &[said]);
+    fs::write(folder.path().join("c.npy"), &whole).unwrap();
+    fs::remove_file(folder.path().join("b.npy")).unwrap();
+    let other = run.replace("b.npy", "c.npy");
+    let again = output(&folder, &format!("{other} --max-cycles 4"));
+    let said = String::from_utf8(again.stderr).unwrap();
+    assert!(said.contains("continues from store after 2 passes"), "{said}");
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_says_how_it_goes_on() {

@@ -10,7 +10,7 @@ use super::progress::Progress;
 use super::ranks::{self, Launch, RankError};
 use crate::clock::Instant;
 use crate::grid::Precision;
-use crate::grid::memory::{self, human};
+use crate::grid::memory::human;
 use crate::picture::{
     counted, grouped, method_title, percent, problem_title, ratio, rounded, seconds,
 };
@@ -75,7 +75,8 @@ pub struct Solve {
     #[arg(long, value_name = "C.csv", help_heading = "Output")]
     save_curve: Option<PathBuf>,
     /// Folder for the arrays of --method pyramid or wavefront, where memory is too small for them. After Ctrl-C or a failure
-    /// the same command goes on after the last complete pass. No other program may change the files meanwhile
+    /// the same command goes on after the last complete pass. Arrays of --rhs and --initial stay in their files, too, if they
+    /// are in C order. No other program may change any of these files meanwhile
     #[arg(long, value_name = "DIR", help_heading = "Method")]
     store: Option<PathBuf>,
     /// After Ctrl-C, save the results of the last whole cycle and print their summary
@@ -464,7 +465,9 @@ fn error_left(run: &Run) -> Option<f64> {
         return None;
     }
     let arrays = problem::exact_arrays(problem) + OF_ERROR_LEFT;
-    memory::check(&problem.shape, arrays, Precision::F64).ok()?;
+    if !run.plan().has_room_beside(arrays) {
+        return None;
+    }
     let exact = problem::exact(problem, &StopToken::default()).ok()?;
     problem::error_left(problem, &run.solver().solution().ok()?, &exact)
 }

@@ -1,5 +1,6 @@
 //! A problem by its description, and the arrays of numbers that a solver works on.
 
+use super::input::MappedArray;
 use super::{Diffusion, Operator, Stencil, Weights};
 use crate::grid::{Field, Real, Shape};
 use crate::random::random;
@@ -43,7 +44,7 @@ impl Boundary {
     }
 }
 
-/// A value for every interior point, computed on demand, so that describing a problem takes no
+/// A value for every interior point, computed on demand where it can be, so that describing such a problem takes no
 /// memory of the grid's size. Points are (column `i`, row), with rows as [`Shape`] numbers them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
@@ -76,6 +77,8 @@ pub enum Source {
     },
     /// All values, in C order (`[batch, nx]`, `[ny, nx]` or `[nz, ny, nx]`).
     Array(Arc<[f64]>),
+    /// The same in a file.
+    Mapped(Arc<MappedArray>),
 }
 
 impl Source {
@@ -101,7 +104,13 @@ impl Source {
             }
             Self::Random { seed } => random(*seed, (row * nx + i) as u64),
             Self::Array(values) => values[row * nx + i],
+            Self::Mapped(values) => values.at(row * nx + i),
         }
+    }
+
+    /// Whether the values were read from a file, or are there.
+    pub fn is_listed(&self) -> bool {
+        matches!(self, Self::Array(_) | Self::Mapped(_))
     }
 }
 

@@ -30,6 +30,7 @@ use crate::solver::{
 use crate::stop_token::StopToken;
 use std::num::NonZeroU64;
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 /// A valid description, with everything that it describes.
@@ -220,7 +221,10 @@ impl Planner {
         check_k(&spec.method)?;
         let (problem, jacobi_radius) = match known {
             Some((_, problem, radius)) => (Arc::clone(problem), Arc::clone(radius)),
-            None => (Arc::new(problem(&spec.problem, shape)?), RadiusCell::default()),
+            None => {
+                let made = problem(&spec.problem, shape, spec.store.is_some())?;
+                (Arc::new(made), RadiusCell::default())
+            }
         };
         let omega = spec.method.omega;
         let method = match spec.method.name.is_streaming() {
@@ -427,6 +431,16 @@ pub(super) fn power_iteration(shape: &Shape, matrix: &Csr) -> Option<SpectralRad
 }
 
 impl Plan {
+    /// Whether so many arrays in f64 may be made beside its run: where they fit into the memory that is free, and those of a
+    /// run in a store into its budget.
+    pub fn has_room_beside(&self, arrays: usize) -> bool {
+        let shape = &self.problem.shape;
+        let budget = self.spec.store.as_ref().map(|_| self.spec.method.memory().bytes());
+        let bytes = shape.array_bytes(arrays, Precision::F64);
+        budget.is_none_or(|budget| bytes <= budget)
+            && memory::check(shape, arrays, Precision::F64).is_ok()
+    }
+
     /// Sweeps that a cycle makes.
     pub fn sweeps_per_cycle(&self) -> u64 {
         self.method.sweeps_per_cycle()
@@ -1174,7 +1188,7 @@ fn method(spec: &MethodSpec, tiling: &Tiling, operator: &Operator) -> Result<Met
 }
 
 /// The system that was chosen.
-fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
+fn problem(spec: &ProblemSpec, shape: Shape, stays_in_file: bool) -> Result<Problem, PlanError> {
     let zero = Source::Constant(0.0);
     let poisson = Stencil::poisson(&shape);
     let plain = |rhs: Source, initial_guess: Source| Problem {
@@ -1216,7 +1230,7 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
                 let allowed = "its name must be text (UTF-8)";
                 return Err(value("rhs", path.display(), allowed));
             }
-            Some(path) => plain(Source::Array(input::load(path, &shape)?), zero),
+            Some(path) => plain(listed(path, &shape, stays_in_file, input::load)?, zero),
             None => {
                 return Err(value(
                     "rhs",
@@ -1236,7 +1250,7 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
                 let allowed = "it must be a finite number, or an .npy array";
                 return Err(value("initial", "empty", allowed));
             }
-            InitialGuess::File(path) => Source::Array(input::load_array(path, &shape)?),
+            InitialGuess::File(path) => listed(path, &shape, stays_in_file, input::load_array)?,
         };
     }
     problem.boundary = spec.boundary();
@@ -1248,6 +1262,19 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
         stencil.check(&shape)?;
     }
     Ok(problem)
+}
+
+/// The values of a file: in memory, or where they stay in the file and can, there.
+fn listed(
+    path: &Path,
+    shape: &Shape,
+    stays_in_file: bool,
+    load: impl Fn(&Path, &Shape) -> Result<Arc<[f64]>, InputError>,
+) -> Result<Source, InputError> {
+    if stays_in_file && let Some(mapped) = input::map_array(path, shape)? {
+        return Ok(Source::Mapped(Arc::new(mapped)));
+    }
+    load(path, shape).map(Source::Array)
 }
 
 /// A finite value everywhere.

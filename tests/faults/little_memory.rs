@@ -20,8 +20,13 @@ const SUCCESSES: u32 = 3;
 
 /// Runs the program with this limit in bytes.
 fn limited(folder: &Path, arguments: &str, bytes: u64) -> Output {
+    with_limit('v', folder, arguments, bytes)
+}
+
+/// Runs the program with this limit in bytes: `v` of addresses, or `d` of memory that is no file.
+fn with_limit(kind: char, folder: &Path, arguments: &str, bytes: u64) -> Output {
     let program = env!("CARGO_BIN_EXE_tilescope");
-    let script = format!("ulimit -v {}; exec {program} {arguments}", bytes / 1024);
+    let script = format!("ulimit -{kind} {}; exec {program} {arguments}", bytes / 1024);
     command("sh", folder).args(["-c", &script]).output().unwrap()
 }
 
@@ -83,6 +88,9 @@ fn runs_fit_or_are_refused() {
             .to_owned(),
         "solve --simulate-devices 4 --exchange-every 2 --shape 1200x1200 --tol none --max-cycles 3"
             .to_owned(),
+        // Its files take addresses, and are not made where there are too few.
+        "solve --backend cpu --shape 160x160x160 --method wavefront --height 1 --memory 4MB --tol none --max-cycles 1 --store a"
+            .to_owned(),
         "solve --jump 100 --shape 1000x1000 --k 2 --tol none --max-cycles 2".to_owned(),
     ] {
         never_aborts(&arguments, &[]);
@@ -143,6 +151,56 @@ fn inputs_fit_or_are_refused() {
     array.extend(header.as_bytes());
     array.resize(array.len() + 4 * 1000 * 900, 0x3f);
     never_aborts("solve --backend cpu --rhs f.npy --tol none --max-cycles 2", &[("f.npy", &array)]);
+}
+
+/// The least limit of memory with which a command succeeds, in steps; with less one sentence says so.
+fn least_steps(folder: &Path, arguments: &str) -> u64 {
+    let (mut too_few, mut enough) = (0, ENOUGH / STEP);
+    while too_few + 1 < enough {
+        let steps = too_few.midpoint(enough);
+        _ = fs::remove_dir_all(folder.join("store"));
+        let output = with_limit('d', folder, arguments, steps * STEP);
+        if output.status.success() {
+            enough = steps;
+            continue;
+        }
+        too_few = steps;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let case = format!("{arguments} in {} MiB: {said}", (steps * STEP) >> 20);
+        if has_started(&output) {
+            assert_eq!(output.status.code(), Some(1), "{case}");
+            let sentence = said.lines().last().unwrap();
+            assert!(sentence.contains("is free") || sentence.contains("no room"), "{case}");
+        }
+    }
+    enough
+}
+
+/// What lies in files is not memory: neither the arrays of a run in a store nor those that it reads, nor what it saves.
+#[test]
+fn a_run_in_a_store_needs_no_memory_for_its_arrays() {
+    let folder = tempfile::tempdir().unwrap();
+    let (shape, points) = ("160x160x160", 160_u64.pow(3));
+    let random = format!("--problem random --shape {shape} --method classic --backend cpu");
+    let saved = format!("solve {random} --tol none --max-cycles 1 --save-field b.npy");
+    assert!(limited(folder.path(), &saved, ENOUGH).status.success());
+    let window = "--method wavefront --height 2 --memory 6MB --backend cpu";
+    let run = format!("solve --rhs b.npy --initial b.npy --shape {shape} {window}");
+    let run = format!("{run} --tol none --max-cycles 2 --save-field");
+    let in_memory = least_steps(folder.path(), &format!("{run} u.npy"));
+    let stored = format!("{run} v.npy --store store");
+    let in_store = least_steps(folder.path(), &stored);
+    // Two iterates, the right-hand side over the diagonal, and both inputs; a copy of an input while it is read.
+    let arrays = 5 * 8 * points;
+    assert!(in_memory >= in_store + arrays / STEP, "{in_memory} and {in_store} steps");
+    // In a new store, and in one that exists.
+    _ = fs::remove_dir_all(folder.path().join("store"));
+    for _ in 0..2 {
+        let output = with_limit('d', folder.path(), &stored, in_store * STEP);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let [u, v] = ["u.npy", "v.npy"].map(|name| fs::read(folder.path().join(name)).unwrap());
+    assert!(u == v, "the same bits");
 }
 
 #[test]

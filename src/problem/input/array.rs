@@ -1,10 +1,11 @@
 //! NumPy arrays (numpy.lib.format: versions 1 to 3).
 
-use super::InputError;
+use super::{InputError, MappedArray};
+use crate::files::ReadFile;
 use crate::grid::{Precision, Shape, memory};
 use crate::number::counted;
 use npyz::{NpyFile, NpyHeader, NpyReader, Order};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,24 +27,11 @@ pub(super) fn load(
 ) -> Result<Arc<[f64]>, InputError> {
     let file = open(path, file)?;
     let (nx, rows) = (shape.nx(), shape.rows());
-    let whole: Vec<u64> = match shape.dim() {
-        3 => vec![shape.nz() as u64, shape.ny() as u64, nx as u64],
-        _ => vec![rows as u64, nx as u64],
-    };
-    let serves_all = shape.dim() == 1 && *file.shape() == [nx as u64];
-    if !serves_all && *file.shape() != *whole {
-        let needed = match shape.dim() {
-            1 => format!("[{nx}] or {whole:?}"),
-            2 => format!("{whole:?}, that is [ny, nx]"),
-            _ => format!("{whole:?}, that is [nz, ny, nx]"),
-        };
-        let (path, found) = (path.to_owned(), format!("{:?}", file.shape()));
-        return Err(InputError::WrongShape { path, found, shape: shape.to_string(), needed });
-    }
+    let count = count(path, file.header(), shape)?;
     // As they are read or put in order, and as they are kept.
     memory::check(shape, 2, Precision::F64)
         .map_err(|source| InputError::Memory { path: path.to_owned(), source })?;
-    let count = if serves_all { nx } else { nx * rows };
+    let serves_all = count < nx * rows;
     let column_by_column = file.order() == Order::Fortran && !serves_all;
     let stored = read(path, file, count)?;
     let values = match (serves_all, column_by_column) {
@@ -53,13 +41,63 @@ pub(super) fn load(
     };
     match values.iter().position(|value| !value.is_finite()) {
         None => Ok(values.into()),
-        Some(k) => Err(InputError::NotFinite {
-            path: path.to_owned(),
-            value: values[k],
-            plane: (shape.dim() == 3).then(|| k / nx / shape.ny()),
-            row: k / nx % shape.rows_per_plane(),
-            column: k % nx,
-        }),
+        Some(point) => Err(not_finite(path, shape, point, values[point])),
+    }
+}
+
+/// The same values where they stay in the file; `None` of an array in Fortran order, whose planes lie scattered over it.
+pub(super) fn map(
+    path: &Path,
+    mut file: BufReader<ReadFile>,
+    shape: &Shape,
+) -> Result<Option<MappedArray>, InputError> {
+    let (header, first) = header(path, &mut file)?;
+    let count = count(path, &header, shape)?;
+    if header.order() == Order::Fortran && header.shape().len() > 1 {
+        return Ok(None);
+    }
+    let mapped = MappedArray::new(file.get_ref(), first, count, &header.dtype());
+    let mapped = mapped.map_err(|source| not_read(path, count, source))?;
+    let kind = || InputError::Kind { path: path.to_owned(), kind: header.dtype().descr() };
+    let mapped = mapped.ok_or_else(kind)?;
+    match mapped.first_not_finite() {
+        None => Ok(Some(mapped)),
+        Some((point, value)) => Err(not_finite(path, shape, point, value)),
+    }
+}
+
+/// How many values an array has that is made for a grid: one for each point, or one for each of a line, which then serves
+/// every system of a batch.
+fn count(path: &Path, header: &NpyHeader, shape: &Shape) -> Result<usize, InputError> {
+    let (nx, rows) = (shape.nx(), shape.rows());
+    let whole: Vec<u64> = match shape.dim() {
+        3 => vec![shape.nz() as u64, shape.ny() as u64, nx as u64],
+        _ => vec![rows as u64, nx as u64],
+    };
+    if *header.shape() == *whole {
+        return Ok(nx * rows);
+    }
+    if shape.dim() == 1 && *header.shape() == [nx as u64] {
+        return Ok(nx);
+    }
+    let needed = match shape.dim() {
+        1 => format!("[{nx}] or {whole:?}"),
+        2 => format!("{whole:?}, that is [ny, nx]"),
+        _ => format!("{whole:?}, that is [nz, ny, nx]"),
+    };
+    let (path, found) = (path.to_owned(), format!("{:?}", header.shape()));
+    Err(InputError::WrongShape { path, found, shape: shape.to_string(), needed })
+}
+
+/// The error of a value that is not finite, at a point in C order.
+fn not_finite(path: &Path, shape: &Shape, point: usize, value: f64) -> InputError {
+    let nx = shape.nx();
+    InputError::NotFinite {
+        path: path.to_owned(),
+        value,
+        plane: (shape.dim() == 3).then(|| point / nx / shape.ny()),
+        row: point / nx % shape.rows_per_plane(),
+        column: point % nx,
     }
 }
 
@@ -87,9 +125,15 @@ pub(super) fn natural_shape(path: &Path, file: impl Read + Seek) -> Result<Shape
     shape.map_err(|source| InputError::Shape { path: path.to_owned(), source })
 }
 
-/// Reads the header and stops at the first value. A header that declares more than can be counted,
-/// or is itself too long, is refused before it is parsed.
+/// Reads the header and stops at the first value.
 fn open<R: Read + Seek>(path: &Path, mut file: R) -> Result<NpyFile<R>, InputError> {
+    let (header, _) = header(path, &mut file)?;
+    Ok(NpyFile::with_header(header, file))
+}
+
+/// The header, and the byte at which the first value begins, where the file then stands. A header that declares more than
+/// can be counted, or is itself too long, is refused before it is parsed.
+fn header(path: &Path, file: &mut (impl Read + Seek)) -> Result<(NpyHeader, usize), InputError> {
     let read = |source| InputError::Read { path: path.to_owned(), source };
     let refuse = |reason: &str| InputError::Header { path: path.to_owned(), reason: reason.into() };
     let mut start = Vec::new();
@@ -122,7 +166,7 @@ fn open<R: Read + Seek>(path: &Path, mut file: R) -> Result<NpyFile<R>, InputErr
         return Err(refuse(&format!("it has {} after its last value", counted(more, "byte"))));
     }
     file.seek(SeekFrom::Start(end as u64)).map_err(read)?;
-    Ok(NpyFile::with_header(header, file))
+    Ok((header, end))
 }
 
 /// The values of an array in the order that they are stored in, whatever numbers they are.
@@ -156,12 +200,16 @@ fn collect<T: npyz::Deserialize, R: Read>(
 ) -> Result<Vec<f64>, InputError> {
     let mut collected = Vec::with_capacity(count);
     for value in values {
-        collected.push(to_f64(value.map_err(|source| match source.kind() {
-            io::ErrorKind::UnexpectedEof => {
-                InputError::Truncated { path: path.to_owned(), values: count }
-            }
-            _ => InputError::Read { path: path.to_owned(), source },
-        })?));
+        collected.push(to_f64(value.map_err(|source| not_read(path, count, source))?));
     }
     Ok(collected)
+}
+
+/// The error of an array of `count` values that cannot be read.
+fn not_read(path: &Path, count: usize, source: io::Error) -> InputError {
+    let path = path.to_owned();
+    match source.kind() {
+        io::ErrorKind::UnexpectedEof => InputError::Truncated { path, values: count },
+        _ => InputError::Read { path, source },
+    }
 }

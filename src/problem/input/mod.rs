@@ -3,10 +3,12 @@
 //! The type of a file is found from its first bytes, not from its name.
 
 mod array;
+mod mapped;
 mod picture;
 #[cfg(test)]
 mod tests;
 
+pub use mapped::MappedArray;
 pub use picture::PICTURE_PEAK;
 
 use crate::files::{self, ReadFile, reason};
@@ -198,6 +200,21 @@ pub fn load_array(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> 
     match open(path)? {
         (FileKind::Array, file) => array::load(path, file, shape),
         (FileKind::Picture(_), _) => Err(InputError::NotArray { path: path.to_owned() }),
+    }
+}
+
+/// The values of a grid in a NumPy array, as [`load_array`] reads them, where they stay in the file. `None` of an array in
+/// Fortran order and of a picture, which are loaded, and where files are not mapped.
+///
+/// # Errors
+/// [`InputError`] naming the file and what is wrong with it.
+pub fn map_array(path: &Path, shape: &Shape) -> Result<Option<MappedArray>, InputError> {
+    if cfg!(target_arch = "wasm32") {
+        return Ok(None);
+    }
+    match open(path)? {
+        (FileKind::Array, file) => array::map(path, file, shape),
+        (FileKind::Picture(_), _) => Ok(None),
     }
 }
 

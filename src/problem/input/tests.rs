@@ -1,4 +1,4 @@
-use super::{PICTURE_PEAK, load, natural_shape};
+use super::{MappedArray, PICTURE_PEAK, load, map_array, natural_shape};
 use crate::grid::Shape;
 use image::{DynamicImage, ImageBuffer, ImageFormat, Luma, LumaA, Rgb};
 use npyz::WriterBuilder;
@@ -19,8 +19,16 @@ fn given(bytes: &[u8]) -> Given {
 }
 
 impl Given {
+    /// Its values, which are the same where they stay in the file, as is the sentence that refuses it.
     fn load(&self, shape: Shape) -> Result<Vec<f64>, String> {
-        load(&self.path, &shape).map(|values| values.to_vec()).map_err(|error| error.to_string())
+        let loaded = load(&self.path, &shape);
+        let loaded = loaded.map(|values| values.to_vec()).map_err(|error| error.to_string());
+        let values = |mapped: MappedArray| (0..shape.points()).map(|at| mapped.at(at)).collect();
+        let mapped = map_array(&self.path, &shape).map(|mapped| mapped.map(values));
+        if let Some(mapped) = mapped.map_err(|error| error.to_string()).transpose() {
+            assert_eq!(mapped, loaded);
+        }
+        loaded
     }
 
     /// The sentence that both functions refuse it with.
@@ -88,10 +96,43 @@ fn reads_arrays_of_every_kind() {
         npy("<i8", &[2, 3], c, NUMBERS.map(|value| value as i64)),
     ] {
         let file = given(&bytes);
+        let is_in_order = !String::from_utf8_lossy(&bytes).contains("'fortran_order': True");
+        assert_eq!(map_array(&file.path, &plane(3, 2)).unwrap().is_some(), is_in_order);
         assert_eq!(file.load(plane(3, 2)).unwrap(), NUMBERS);
         assert_eq!(file.load(Shape::grid_1d(3, 2).unwrap()).unwrap(), NUMBERS);
         assert_eq!(natural_shape(&file.path).unwrap(), plane(3, 2));
     }
+}
+
+/// Numbers that differ in every byte, of every size and in both byte orders.
+#[test]
+fn reads_every_byte_of_a_number() {
+    let c = npyz::Order::C;
+    let signs = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0];
+    let of = |size: i64| signs.map(|sign| sign * size as f64);
+    for order in ["<", ">"] {
+        let kind = |name: &str| format!("{order}{name}");
+        for (bytes, expected) in [
+            (npy(&kind("f8"), &[2, 3], c, of(1).map(|value| value / 3.0)), of(1).map(|v| v / 3.0)),
+            (
+                npy(&kind("f4"), &[2, 3], c, of(1).map(|value| (value / 3.0) as f32)),
+                of(1).map(|value| f64::from((value / 3.0) as f32)),
+            ),
+            (npy(&kind("i2"), &[2, 3], c, of(0x0102).map(|value| value as i16)), of(0x0102)),
+            (npy(&kind("i4"), &[2, 3], c, of(0x0102_0304).map(|v| v as i32)), of(0x0102_0304)),
+            (
+                npy(&kind("i8"), &[2, 3], c, of(0x0001_0203_0405).map(|value| value as i64)),
+                of(0x0001_0203_0405),
+            ),
+            (npy(&kind("u2"), &[2, 3], c, [0xfedc_u16; 6]), [f64::from(0xfedc_u16); 6]),
+            (npy(&kind("u4"), &[2, 3], c, [0xfedc_ba98_u32; 6]), [f64::from(0xfedc_ba98_u32); 6]),
+            (npy(&kind("u8"), &[2, 3], c, [0xfedc_ba98_u64; 6]), [f64::from(0xfedc_ba98_u32); 6]),
+        ] {
+            assert_eq!(given(&bytes).load(plane(3, 2)).unwrap(), expected, "{order}");
+        }
+    }
+    let small = given(&npy("|i1", &[2, 3], c, [-7_i8; 6]));
+    assert_eq!(small.load(plane(3, 2)).unwrap(), [-7.0; 6]);
 }
 
 /// Of four sides that differ: the value of a point says where it lies.

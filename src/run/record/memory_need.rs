@@ -2,11 +2,12 @@
 
 use super::snapshot::SnapshotRequest;
 use crate::grid::Precision;
-use crate::grid::memory::{available, human};
+use crate::grid::memory::{available, human, mappable};
 use crate::problem;
 use crate::run::modes::{CycleRate, ModeDamping};
 use crate::run::observe::{FieldKind, Frequencies};
 use crate::run::plan::Plan;
+use crate::run::runner::confirm::true_residual_bytes;
 use crate::solver::{Acceleration, Method, Place, SOLVER_ARRAYS, system_bytes, working_bytes};
 
 /// Arrays of another solver of the same system, which shares g.
@@ -18,20 +19,27 @@ const JACOBI: &str = "Jacobi's iteration";
 /// The rows of a matrix.
 const ROWS: &str = "the rows of the matrix";
 
+/// b − A u of an iterate.
+const RESIDUAL: &str = "its residual";
+
 /// Bytes that a run needs on this machine, part by part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryNeed {
     parts: Vec<(&'static str, u64)>,
+    /// Bytes of files that are mapped: they take addresses, and no memory.
+    mapped: u64,
 }
 
 /// A run that does not fit into the memory that is free.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this run needs {} of memory ({parts}); {} is free: {advice}", human(*.needed), human(*.available))]
+#[error("this run needs {} of {what} ({parts}); {} is free: {advice}", human(*.needed), human(*.available))]
 pub struct MemoryShort {
     /// Bytes needed.
     pub needed: u64,
     /// Bytes free.
     pub available: u64,
+    /// Memory or addresses.
+    what: &'static str,
     /// What they are needed for.
     parts: String,
     /// What helps.
@@ -77,19 +85,24 @@ impl MemoryNeed {
             );
         }
         if shape.dim() == 3 {
-            need.add("its residual", arrays(1, Precision::F64));
+            need.add(RESIDUAL, arrays(1, Precision::F64));
         }
         need
     }
 
-    /// Of a run whose arrays lie in a store: what it works in beside them, on the CPU. A window onto a GPU is in the GPU's
-    /// memory.
+    /// Of a run whose arrays lie in a store: what it works in beside them, on the CPU, and the planes whose residual is found
+    /// at a time. A window onto a GPU is in the GPU's memory, and files that are mapped are none: neither the arrays nor a
+    /// right-hand side or an initial guess that the run reads.
     pub fn in_store(plan: &Plan) -> Self {
-        let mut need = Self::default();
+        let mut need = Self {
+            mapped: plan.problem.shape.array_bytes(SOLVER_ARRAYS, plan.precision),
+            ..Self::default()
+        };
         if let Place::Cpu { threads, .. } = plan.place {
             let bytes = working_bytes(&plan.problem, &plan.method, plan.precision, threads);
             need.add(working_name(&plan.method, false), bytes);
         }
+        need.add(RESIDUAL, true_residual_bytes(&plan.problem.shape, plan.precision));
         need
     }
 
@@ -140,7 +153,26 @@ impl MemoryNeed {
     /// # Errors
     /// [`MemoryShort`] with every part.
     pub fn check(&self, precision: Precision) -> Result<(), MemoryShort> {
+        self.check_addresses(mappable())?;
         self.check_against(available(), precision)
+    }
+
+    /// Checks it and the files that it maps against so many addresses.
+    fn check_addresses(&self, available: u64) -> Result<(), MemoryShort> {
+        let needed = self.bytes().saturating_add(self.mapped);
+        if self.mapped == 0 || needed <= available {
+            return Ok(());
+        }
+        let mut all = self.clone();
+        all.add("its files", self.mapped);
+        let advice = "raise their limit (ulimit -v)";
+        Err(MemoryShort { needed, available, what: "addresses", parts: all.named(), advice })
+    }
+
+    /// The parts, as a sentence lists them.
+    fn named(&self) -> String {
+        let parts = self.parts.iter().map(|(what, bytes)| format!("{what} {}", human(*bytes)));
+        parts.collect::<Vec<_>>().join(", ")
     }
 
     /// Checks it against this much memory.
@@ -149,8 +181,6 @@ impl MemoryNeed {
         if needed <= available {
             return Ok(());
         }
-        let parts = self.parts.iter().map(|(what, bytes)| format!("{what} {}", human(*bytes)));
-        let parts = parts.collect::<Vec<_>>().join(", ");
         let largest = self.parts.iter().max_by_key(|(_, bytes)| bytes).map(|(what, _)| *what);
         let is_matrix = self.parts.iter().any(|(what, _)| *what == ROWS);
         let advice = match (precision, cfg!(target_arch = "wasm32")) {
@@ -165,7 +195,7 @@ impl MemoryNeed {
                 "use a smaller shape, precision f32, or the program for the desktop"
             }
         };
-        Err(MemoryShort { needed, available, parts, advice })
+        Err(MemoryShort { needed, available, what: "memory", parts: self.named(), advice })
     }
 }
 
@@ -240,9 +270,23 @@ mod tests {
         spec.method.memory = Some(crate::grid::ByteCount::new(2_000_000));
         let plan = Planner::default().plan(&spec).unwrap();
         let need = MemoryNeed::in_store(&plan).bytes();
-        assert!((1_000_000..=2_000_000).contains(&need), "{need}");
+        let residual = 1000 * 500 * (8 + 8);
+        assert!((1_000_000..=2_000_000).contains(&(need - residual)), "{need}");
         let whole = MemoryNeed::of(&plan, &[FieldKind::Residual]).bytes();
-        assert_eq!(whole, need + 3 * 1000 * 500 * 8);
+        assert_eq!(whole, need - residual + 3 * 1000 * 500 * 8);
+        // They take addresses.
+        let need = MemoryNeed::in_store(&plan);
+        let all = need.bytes() + 3 * 1000 * 500 * 8;
+        assert_eq!(need.check_addresses(all), Ok(()));
+        let said = need.check_addresses(all - 1).unwrap_err().to_string();
+        assert!(said.contains(" of addresses (the slab or window ") && said.contains("ulimit -v"));
+        // Of a large grid only few planes.
+        spec.problem.shape = vec![498, 498, 5000];
+        spec.method.memory = Some(crate::grid::ByteCount::new(50_000_000));
+        spec.store = Some("store".into());
+        let plan = Planner::default().plan(&spec).unwrap();
+        assert!(MemoryNeed::in_store(&plan).bytes() < 75_000_000);
+        assert!(!plan.has_room_beside(1));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! changing a point it reads 0, although b − A u is not 0: nothing is called converged by it alone.
 
 use super::Run;
-use crate::grid::{Precision, memory};
+use crate::grid::{Precision, Shape};
 use crate::problem::{Boundary, Problem, Source, Stencil, residual_field, residual_of_rows};
 use crate::run::history::DIFFERS;
 use crate::solver::{self, Method, NormRequest, ResidualNorms, Solver, SolverError};
@@ -64,7 +64,7 @@ impl Run {
         if !norm.is_finite() || (own - norm).abs() <= DIFFERS * norm {
             return Ok(());
         }
-        if memory::check(&self.plan.problem.shape, TRUE_RESIDUAL, Precision::F64).is_err() {
+        if !self.plan.has_room_beside(TRUE_RESIDUAL) {
             return Ok(());
         }
         let field = residual_field(&self.plan.problem, &self.solver.solution()?);
@@ -134,6 +134,22 @@ fn largest_value(solver: &dyn Solver) -> Result<f64, SolverError> {
     Ok(largest)
 }
 
+/// Planes of a 3D iterate, or rows of another, that are copied at a time.
+fn copied_at_once(shape: &Shape) -> usize {
+    let values = if shape.dim() == 3 { shape.stored_plane() } else { shape.nx() };
+    (COPIED / values).max(1)
+}
+
+/// Bytes of what is copied at a time, with what lies around it: in the precision of the iterate, and in f64.
+pub(in crate::run) fn true_residual_bytes(shape: &Shape, precision: Precision) -> u64 {
+    let (all, values) = match shape.dim() {
+        3 => (shape.nz(), shape.stored_plane()),
+        _ => (shape.rows(), shape.stride()),
+    };
+    let copied = ((copied_at_once(shape).min(all) + 2) * values) as u64;
+    copied * (Precision::F64.bytes() + precision.bytes()) as u64
+}
+
 /// ‖b − A u‖ of the iterate of a solver, in f64 whatever its precision.
 pub(super) fn true_residual(
     problem: &Problem,
@@ -146,8 +162,8 @@ pub(super) fn true_residual(
             (squares, max) = (squares + of_row, max.max(largest));
         }
     };
+    let at_once = copied_at_once(shape);
     if shape.dim() == 3 {
-        let at_once = (COPIED / shape.stored_plane()).max(1);
         for first in (0..shape.nz()).step_by(at_once) {
             let planes = first..(first + at_once).min(shape.nz());
             let Some(planes) = solver.solution_planes(planes) else {
@@ -157,7 +173,6 @@ pub(super) fn true_residual(
             add(residual_of_rows(problem, first * shape.ny(), &planes));
         }
     } else {
-        let at_once = (COPIED / shape.nx()).max(1);
         for first in (0..shape.rows()).step_by(at_once) {
             let rows = first..(first + at_once).min(shape.rows());
             add(residual_of_rows(problem, first, &solver.solution_part(0..shape.nx(), rows)?));

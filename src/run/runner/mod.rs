@@ -3,7 +3,7 @@
 mod back;
 mod checkpoint;
 mod circling;
-mod confirm;
+pub(in crate::run) mod confirm;
 mod convergence_forecast;
 pub(in crate::run) mod fingerprint;
 mod growth;

@@ -91,6 +91,12 @@ pub enum StoreError {
         /// The folder.
         path: PathBuf,
     },
+    /// A file that the run reads has other values than at its start.
+    #[error("the right-hand side or the initial guess of the run in {} has changed since it began; restore the file, or name another folder", .path.display())]
+    OtherInput {
+        /// The folder.
+        path: PathBuf,
+    },
     /// It has made more passes than the run may.
     #[error("the run in {} has made {passes} passes; max_cycles must be at least as many", .path.display())]
     Passed {
@@ -226,8 +232,11 @@ impl Store {
             return Err(no_checkpoint(format!("its version is {}", found.version)));
         }
         let path = self.path().to_owned();
-        if found.run != self.checkpoint.run || found.input != self.checkpoint.input {
+        if found.run != self.checkpoint.run {
             return Err(StoreError::OtherRun { path });
+        }
+        if found.input != self.checkpoint.input {
+            return Err(StoreError::OtherInput { path });
         }
         if let Some(Progress { passes, .. }) = found.progress {
             if passes > plan.stop.max_cycles {
@@ -308,12 +317,15 @@ fn essence(plan: &Plan) -> RunSpec {
 
 /// A number that stands for the values that were read from files.
 fn input(problem: &Problem) -> String {
+    let Problem { shape, rhs, initial_guess, .. } = problem;
+    let listed = [rhs, initial_guess].into_iter().filter(|source| source.is_listed());
+    let value = |source: &Source, point: usize| {
+        let nx = shape.nx();
+        source.at(nx, point % nx, point / nx)
+    };
     let values =
-        [&problem.rhs, &problem.initial_guess].into_iter().flat_map(|source| match source {
-            Source::Array(values) => &values[..],
-            _ => &[],
-        });
-    format!("{:016x}", fnv(values.copied()))
+        listed.flat_map(|source| (0..shape.points()).map(move |point| value(source, point)));
+    format!("{:016x}", fnv(values))
 }
 
 #[cfg(test)]

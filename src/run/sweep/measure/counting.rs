@@ -124,7 +124,8 @@ pub(in crate::run::sweep) fn count_side_by_side(
 /// converge alike.
 pub(in crate::run::sweep) fn counted_plan(plan: &Arc<Plan>) -> Arc<Plan> {
     let Problem { shape, rhs, initial_guess, .. } = &*plan.problem;
-    let is_equal = |source: &Source| !matches!(source, Source::Random { .. } | Source::Array(_));
+    let is_equal =
+        |source: &Source| !source.is_listed() && !matches!(source, Source::Random { .. });
     let single = Shape::grid_1d(shape.nx(), 1);
     match single {
         Ok(single) if shape.dim() == 1 && is_equal(rhs) && is_equal(initial_guess) => {
