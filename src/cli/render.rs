@@ -862,6 +862,7 @@ fn record_one(
         Stage::Jacobi(made) => {
             progress.show(|| format!("Jacobi's iteration: {:.0} %", 100.0 * made));
         }
+        Stage::GpuLoss(said) => print_note(said),
     };
     let mut watch = Monitor { cancel: interrupt.stop(), on_progress: &mut report };
     let seen = match record_run(plan, snapshot_request, when, &mut watch) {

@@ -128,7 +128,7 @@ impl Sweep {
         }
         outputs::check(&outputs, &self.common.inputs(&spec.run))?;
         let interrupt = Interrupt::install("interrupted before the first setting")?;
-        let mut sweep = run::Sweep::new(spec).map_err(usage)?;
+        let mut sweep = run::Sweep::new(spec).map_err(usage)?.on_gpu_loss(print_note);
         print_gpu_notes_of(&mut sweep)?;
         let jobs = self.jobs(&mut sweep)?;
         let mut done = Vec::new();
@@ -166,20 +166,21 @@ impl Sweep {
             return Ok(interrupt.exit_code());
         }
         let best = SweepRow::best(&rows);
+        let speedup = speedup(best, classic, sweep.machine());
         // The numbers first: they are not lost where saving the figure fails.
         let printed = print(&if self.json {
             let listed = Listed {
                 // JSON is text, and a path may not be.
                 output: self.output.to_string_lossy(),
                 best,
-                speedup: speedup(best, classic),
+                speedup,
                 error_per_cycle: SweepRow::median_error(&rows, |row| row.prediction_error),
                 error_of_cycles: SweepRow::median_error(&rows, |row| row.cycles_prediction_error),
                 rows: &rows,
             };
             json(&listed)?
         } else {
-            summary(&sweep, &rows, classic)
+            summary(&sweep, &rows, speedup)
         });
         plot()?;
         printed?;
@@ -351,7 +352,7 @@ pub(super) fn problem_name(run: &RunSpec) -> String {
 }
 
 /// The summary on stdout.
-fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaseline>) -> String {
+fn summary(sweep: &run::Sweep, rows: &[SweepRow], speedup: Option<f64>) -> String {
     let count = |outcome: RowOutcome| rows.iter().filter(|row| row.outcome == outcome).count();
     let run = &sweep.spec().run;
     let settings = counted(rows.len() as u64, "setting");
@@ -367,7 +368,7 @@ fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaselin
         }
     }
     text.push_str(&best(rows));
-    if let Some(speedup) = speedup(SweepRow::best(rows), classic) {
+    if let Some(speedup) = speedup {
         text.push_str(&format!("      {speedup:.2} × the speed of classic Jacobi\n"));
     }
     for (error, what) in [
@@ -391,13 +392,24 @@ fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaselin
             2 * pyramid.height,
         ));
     }
-    text.push_str(&format!("      on {}\n", sweep.machine()));
+    text.push_str(&format!("      on {}\n", machine_of_best(sweep, rows)));
     text
 }
 
-/// Time to the tolerance of classic Jacobi over that of the best setting.
-fn speedup(best: Option<&SweepRow>, classic: Option<ClassicBaseline>) -> Option<f64> {
-    let speedup = classic?.cost()? / best?.cost()?;
+/// The machine that the best of some rows was measured on: one with a GPU that was lost since, or the present one.
+pub(super) fn machine_of_best<'a>(sweep: &'a run::Sweep, rows: &'a [SweepRow]) -> &'a str {
+    SweepRow::best(rows).map_or(sweep.machine(), |best| &best.machine)
+}
+
+/// Time to the tolerance of classic Jacobi, which was measured on this machine, over that of the best setting: that may have
+/// been measured on a GPU that was lost since.
+fn speedup(
+    best: Option<&SweepRow>,
+    classic: Option<ClassicBaseline>,
+    machine: &str,
+) -> Option<f64> {
+    let best = best.filter(|best| best.machine == machine)?;
+    let speedup = classic?.cost()? / best.cost()?;
     // Where the initial guess is within the tolerance both take no time.
     speedup.is_finite().then_some(speedup)
 }

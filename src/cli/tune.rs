@@ -6,7 +6,7 @@ use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
 use super::progress::Progress;
-use super::sweep::{best, none_reached, problem_name, usage};
+use super::sweep::{best, machine_of_best, none_reached, problem_name, usage};
 use crate::picture::{counted, rounded};
 use crate::run::{
     CostPrediction, CyclePrediction, Measure, PerAxis, Setting, Sweep, SweepRow, SweepSpec,
@@ -97,7 +97,7 @@ impl Tune {
             measure: vec![Measure::Time, Measure::Cycles],
         };
         let interrupt = Interrupt::install("interrupted before the search was complete")?;
-        let mut sweep = Sweep::new(spec).map_err(usage)?;
+        let mut sweep = Sweep::new(spec).map_err(usage)?.on_gpu_loss(print_note);
         print_gpu_notes_of(&mut sweep)?;
         let Some((settings, tried)) = search(&mut sweep, interrupt)? else {
             print_note("interrupted before the search was complete");
@@ -252,6 +252,6 @@ fn summary(sweep: &Sweep, settings: usize, tried: &[SweepRow]) -> String {
         text.push('\n');
     }
     text.push_str(&best(tried));
-    text.push_str(&format!("      on {}\n", sweep.machine()));
+    text.push_str(&format!("      on {}\n", machine_of_best(sweep, tried)));
     text
 }

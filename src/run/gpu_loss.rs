@@ -1,11 +1,12 @@
-//! A run that shared its grid out over several GPUs, of which one failed: it goes on on those that are left.
+//! A run that shared its grid out over several GPUs, of which one failed: it goes on on those that are left, and so do
+//! measurements of such runs.
 
 use super::plan::Plan;
 use crate::number::{grouped, joined};
 use crate::solver::cuda::Device;
 use crate::solver::{Place, SolverError};
 
-/// Why a run does not go on after one of its GPUs failed.
+/// Why a run, or measurements of runs, do not go on after one of its GPUs failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GpuLossError {
     /// There is no other GPU that works.
@@ -33,23 +34,54 @@ pub fn go_on_without_failed_gpus(
     failure: SolverError,
     move_to: impl FnOnce(Plan) -> Result<u64, SolverError>,
 ) -> Result<String, GpuLossError> {
+    go_on_at(plan.on_working_gpus(), failure, |on_others, left| {
+        Ok(match move_to(on_others)? {
+            0 => format!("the run continues on {left} from its initial guess"),
+            cycle => format!("the run continues on {left} from cycle {}", grouped(cycle)),
+        })
+    })
+}
+
+/// Continues measurements of which one failed on those of their GPUs that still work, or where there are none and back end
+/// `auto` was chosen, on the CPU: what was measured of a setting by then is about GPUs that are no longer all there, so that
+/// it is measured anew. `take` takes a plan of one of the settings there. Returns what happened, in one sentence without its
+/// full stop.
+///
+/// # Errors
+/// [`GpuLossError`] if there is nothing to measure on, or `take` fails.
+pub(super) fn measure_without_failed_gpus(
+    plan: &Plan,
+    failure: SolverError,
+    take: impl FnOnce(Plan) -> Result<(), SolverError>,
+) -> Result<String, GpuLossError> {
+    let left = plan.on_working_gpus().or_else(|| plan.on_cpu(&failure));
+    go_on_at(left, failure, |there, left| {
+        take(there)?;
+        Ok(format!("measuring continues on {left}, and what was being measured is measured anew"))
+    })
+}
+
+/// Continues what failed at another plan, if a GPU failed and there is one: `take` takes it over and returns what it then
+/// does on what it is told is left, as part of a sentence.
+fn go_on_at(
+    there: Option<Plan>,
+    failure: SolverError,
+    take: impl FnOnce(Plan, &str) -> Result<String, SolverError>,
+) -> Result<String, GpuLossError> {
     let is_of_gpu = matches!(failure, SolverError::Device { .. });
-    let Some(on_others) = plan.on_working_gpus().filter(|_| is_of_gpu) else {
+    let Some(there) = there.filter(|_| is_of_gpu) else {
         return Err(GpuLossError::Alone(failure));
     };
-    let left = named(on_others.gpus());
-    match move_to(on_others) {
-        Ok(0) => Ok(format!("{failure}; the run continues on {left} from its initial guess")),
-        Ok(cycle) => {
-            Ok(format!("{failure}; the run continues on {left} from cycle {}", grouped(cycle)))
-        }
+    let left = named(there.gpus());
+    match take(there, &left) {
+        Ok(end) => Ok(format!("{failure}; {end}")),
         Err(why) => Err(GpuLossError::Refused { failure, left, why: Box::new(why) }),
     }
 }
 
 impl Plan {
     /// The GPUs that it runs on; none on a CPU.
-    fn gpus(&self) -> &[Device] {
+    pub(super) fn gpus(&self) -> &[Device] {
         match &self.place {
             Place::Cpu { .. } => &[],
             Place::Cuda { devices, .. } => devices,
@@ -57,7 +89,7 @@ impl Plan {
     }
 
     /// The same on those of several GPUs that work, where one has failed; `None` if there is none of either.
-    fn on_working_gpus(&self) -> Option<Self> {
+    pub(super) fn on_working_gpus(&self) -> Option<Self> {
         let (failed, left): (Vec<_>, Vec<_>) =
             self.gpus().iter().cloned().partition(Device::has_failed);
         if failed.is_empty() || left.is_empty() {
@@ -83,7 +115,7 @@ fn named(gpus: &[Device]) -> String {
     match &ordinals[..] {
         [one] => format!("GPU {one}"),
         [first @ .., last] => format!("GPUs {} and {last}", joined(first, ", ")),
-        [] => "no GPU".to_owned(),
+        [] => "the CPU".to_owned(),
     }
 }
 
@@ -114,6 +146,7 @@ mod tests {
         let named = |ordinals: &[u32]| {
             named(&ordinals.iter().copied().map(Device::new).collect::<Vec<_>>())
         };
+        assert_eq!(named(&[]), "the CPU");
         assert_eq!(named(&[2]), "GPU 2");
         assert_eq!(named(&[0, 2]), "GPUs 0 and 2");
         assert_eq!(named(&[0, 1, 3]), "GPUs 0, 1 and 3");

@@ -71,8 +71,11 @@ fn number(name: &str) -> Option<u32> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Kernels complete this many times before they fail.
+/// Kernels complete this many times before they fail, unless `TILESCOPE_TEST_WAITS` has another number.
 const GOOD_WAITS: u32 = 4;
+
+/// As many as they do.
+static GOOD: LazyLock<u32> = LazyLock::new(|| number("TILESCOPE_TEST_WAITS").unwrap_or(GOOD_WAITS));
 
 /// The GPU that fails; all where it is left out.
 static FAILING: LazyLock<Option<u32>> = LazyLock::new(|| number("TILESCOPE_TEST_FAILING"));
@@ -122,7 +125,7 @@ fn wait() -> Answer {
     let fails = matches!(*FAILURE, Failure::Slow | Failure::Lost | Failure::Once);
     if fails && IS_AT_WORK.swap(false, Ordering::SeqCst) {
         let waits = WAITS.fetch_add(1, Ordering::SeqCst);
-        let is_due = waits == GOOD_WAITS || (waits > GOOD_WAITS && *FAILURE != Failure::Once);
+        let is_due = waits == *GOOD || (waits > *GOOD && *FAILURE != Failure::Once);
         if is_due && !HAS_FAILED.swap(true, Ordering::SeqCst) {
             return failure();
         }

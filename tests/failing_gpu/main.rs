@@ -443,6 +443,174 @@ fn a_run_continues_on_the_gpus_that_are_left() {
     }
 }
 
+/// Of a figure and a film the run goes on likewise, wherever it was: in its cycles, or while it is observed.
+#[test]
+fn a_figure_is_drawn_on_the_gpus_that_are_left() {
+    let failed = "Test GPU (GPU 1) failed: uncorrectable ECC error encountered";
+    let run = "--shape 320x256 --tile 16 --k 4 --tol none --max-cycles 500 --backend cuda";
+    for (count, devices, left) in [("2", "0,1", "GPU 0"), ("3", "all", "GPUs 0 and 2")] {
+        // After few cycles nothing changes: kernels do nothing.
+        for (options, file, waits) in [
+            ("--field error", "a.png", &["4", "7"][..]),
+            ("--field staleness", "a.png", &["4", "7", "12"]),
+            ("--kind curves --classic", "a.csv", &["4", "7", "12"]),
+            ("--animate 0..40:10 --size 300x300", "a.apng", &["4", "7"]),
+        ] {
+            for waits in waits {
+                let folder = tempfile::tempdir().unwrap();
+                let path = folder.path().join(file);
+                let line =
+                    format!("render {run} --devices {devices} {options} -o {}", path.display());
+                let output = with_gpus(cargo_bin("tilescope"), &losing(count, waits), &line);
+                let said = String::from_utf8(output.stderr).unwrap();
+                let sentence = format!("{failed}; the run continues on {left} from ");
+                assert!(output.status.success(), "{options} after {waits}: {said}");
+                assert_eq!(said.matches(&sentence).count(), 1, "{options} after {waits}: {said}");
+                assert!(path.exists(), "{options}");
+            }
+        }
+    }
+    // A single one has no other.
+    let folder = tempfile::tempdir().unwrap();
+    let line = format!("render {run} -o {}", folder.path().join("a.png").display());
+    let output = with_gpus(cargo_bin("tilescope"), &LOST_LATER[..1], &line);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.ends_with("Test GPU failed: uncorrectable ECC error encountered\n"), "{said}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Times of 8 settings.
+const TIMES: &str =
+    "sweep --shape 320x256 --k 2,4 --overlap 0,2 --tile 16,32 --tol none --measure time";
+
+/// The rows of a table: the machine of each, and whether it has a time.
+fn rows(path: &Path) -> Vec<(String, bool)> {
+    let mut table = csv::Reader::from_path(path).unwrap();
+    let names = table.headers().unwrap().clone();
+    let place = |name: &str| names.iter().position(|other| other == name).unwrap();
+    let (machine, time) = (place("machine"), place("seconds_per_cycle"));
+    let row = |row: csv::StringRecord| (row[machine].to_owned(), !row[time].is_empty());
+    table.records().map(|record| row(record.unwrap())).collect()
+}
+
+/// GPUs of which one is lost when it was waited for so often.
+fn losing<'a>(count: &'a str, waits: &'a str) -> [(&'a str, &'a str); 4] {
+    let failing = if count == "1" { "0" } else { "1" };
+    [(FAILURE, "lost"), (FAILING, failing), (COUNT, count), ("TILESCOPE_TEST_WAITS", waits)]
+}
+
+/// Measures times until a GPU is lost and on what is left; returns how many rows have the machine as it was, and as it is.
+fn measured(count: &str, waits: &str, options: &str, left: &str, names: [&str; 2]) -> [usize; 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.csv");
+    let line = format!("{TIMES} --precision f32 {options} -o {}", path.display());
+    let output = with_gpus(cargo_bin("tilescope"), &losing(count, waits), &line);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let case = format!("{options} after {waits}: {said}");
+    assert!(output.status.success(), "{case}");
+    let rows = rows(&path);
+    assert_eq!(rows.len(), 8, "{case}");
+    assert!(rows.iter().all(|(_, has_time)| *has_time), "{case}");
+    let [before, after] = names;
+    let lost = rows.iter().position(|(machine, _)| !machine.starts_with(before)).unwrap_or(8);
+    let is_left = |machine: &str| machine.starts_with(after) && !machine.starts_with(before);
+    assert!(rows[lost..].iter().all(|(machine, _)| is_left(machine)), "{case}: {rows:?}");
+    let sentence = format!(
+        "uncorrectable ECC error encountered; measuring continues on {left}, and what was being measured is measured anew"
+    );
+    let is_told = said.matches(&sentence).count() == 1;
+    assert!(is_told || lost == 8, "{case}");
+    [lost, 8 - lost]
+}
+
+/// A GPU is lost before the first row of a table, and between two of them: that setting is measured anew on the others, and
+/// rows name the machine that is left.
+#[test]
+fn a_sweep_continues_on_what_is_left() {
+    let two = "Test GPU + Test GPU, ";
+    for (count, options, left, names) in [
+        ("2", "--backend cuda --devices 0,1", "GPU 0", [two, "Test GPU, "]),
+        ("2", "--backend cuda --devices 1,0 --exchange-every 2", "GPU 0", [two, "Test GPU, "]),
+        ("3", "--devices all", "GPUs 0 and 2", ["Test GPU + Test GPU + Test GPU, ", two]),
+        ("1", "", "the CPU", ["Test GPU, ", ""]),
+    ] {
+        assert_eq!(measured(count, "4", options, left, names), [0, 8]);
+        if options.contains("every") {
+            continue;
+        }
+        // How often a GPU is waited for depends on the time.
+        let is_between = |waits: &u64| {
+            let [before, after] = measured(count, &waits.to_string(), options, left, names);
+            before > 0 && after > 0
+        };
+        assert!((200..6000).step_by(150).any(|waits| is_between(&waits)), "{options}");
+    }
+}
+
+/// Where nothing is left, the table has whole rows alone.
+#[test]
+fn a_sweep_without_another_gpu_ends_in_a_sentence() {
+    let is_between = |waits: u64| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.csv");
+        let line = format!("{TIMES} --precision f32 --backend cuda -o {}", path.display());
+        let waits = waits.to_string();
+        let output = with_gpus(cargo_bin("tilescope"), &losing("1", &waits), &line);
+        let said = String::from_utf8(output.stderr).unwrap();
+        let rows = rows(&path);
+        assert!(rows.iter().all(|(_, has_time)| *has_time), "{said}: {rows:?}");
+        if !output.status.success() {
+            assert_eq!(output.status.code(), Some(1), "{said}");
+            let sentence = "tilescope: Test GPU failed: uncorrectable ECC error encountered\n";
+            assert_eq!(said, sentence);
+        }
+        (1..8).contains(&rows.len())
+    };
+    assert!((200..6000).step_by(150).any(is_between));
+}
+
+/// The kernel in its rows is the one that ran, and not the choice.
+#[test]
+fn a_table_of_a_gpu_can_be_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.csv");
+    let sweep = |options: &str| {
+        let line = format!("{TIMES} --precision f32 {options} -o {}", path.display());
+        let output = tilescope("slow-f64", &line);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && said.is_empty(), "{said}");
+        rows(&path).len()
+    };
+    assert_eq!(sweep(""), 8);
+    let table = std::fs::read_to_string(&path).unwrap();
+    let half: Vec<_> = table.lines().take(5).collect();
+    std::fs::write(&path, half.join("\n") + "\n").unwrap();
+    assert_eq!(sweep("--resume"), 8);
+}
+
+#[test]
+fn a_search_continues_on_what_is_left() {
+    let line =
+        "tune --shape 320x256 --k 2,4 --overlap 0,2 --tile 16,32 --tol 0.5 --precision f32 --json";
+    for (waits, count, options, left) in [
+        ("4", "2", "--backend cuda --devices 0,1", "GPU 0"),
+        ("100", "2", "--backend cuda --devices 0,1", "GPU 0"),
+        ("100", "1", "", "the CPU"),
+    ] {
+        let gpus = losing(count, waits);
+        let output = with_gpus(cargo_bin("tilescope"), &gpus, &format!("{line} {options}"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        let case = format!("{options} after {waits}: {said}");
+        let sentence = format!("; measuring continues on {left}, and what was being measured");
+        assert_eq!(said.matches(&sentence).count(), 1, "{case}");
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&case);
+        let measured = found["measured"].as_array().unwrap();
+        let is_whole = |row: &serde_json::Value| row["seconds_per_cycle"].is_number();
+        assert!(!measured.is_empty() && measured.iter().all(is_whole), "{case}");
+    }
+}
+
 /// What is left has no room: the run ends with both in one sentence.
 #[test]
 fn a_run_that_the_gpus_left_cannot_take_says_why() {

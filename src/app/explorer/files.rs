@@ -42,7 +42,7 @@ pub enum JobResult {
     /// An image for the clipboard.
     Image(ColorImage),
     /// An animation, or why there is none.
-    Film(Result<PathBuf, FilmEnd>),
+    Film(Result<SavedFilm, FilmEnd>),
     /// The settings were written, or why not.
     SettingsSaved(Result<(), String>),
     /// Nothing: the run that others were made for was left.
@@ -66,6 +66,13 @@ pub struct OtherRuns {
     pub beside: u64,
     /// Whether the figure shows both maps.
     pub is_beside: bool,
+}
+
+/// An animation that was made.
+pub struct SavedFilm {
+    pub path: PathBuf,
+    /// What was last said of a GPU that was lost, without which the runs were made; one sentence without its full stop.
+    pub gpu_loss: Option<String>,
 }
 
 /// Why there is no animation.
@@ -209,7 +216,8 @@ impl Files {
         let progress = Arc::new(FilmProgress::default());
         let (context, under_way) = (self.context.clone(), Arc::clone(&progress));
         let is_begun = self.spawn("tilescope-film", move || {
-            Ok(JobResult::Film(film(&request, &run, &under_way, &context).map(|()| request.path)))
+            let made = film(&request, &run, &under_way, &context);
+            Ok(JobResult::Film(made.map(|gpu_loss| SavedFilm { path: request.path, gpu_loss })))
         });
         self.progress = is_begun.then_some(progress);
     }
@@ -359,15 +367,15 @@ impl Files {
 
 const THOUSAND: u32 = 1000;
 
-/// Repeats the runs, records the frames' cycles, and draws them.
+/// Repeats the runs, records the frames' cycles, and draws them. Returns what was last said of a GPU that was lost.
 fn film(
     request: &SaveRequest,
     run: &RunSpec,
     progress: &FilmProgress,
     context: &egui::Context,
-) -> Result<(), FilmEnd> {
+) -> Result<Option<String>, FilmEnd> {
     let failed = |error: &dyn std::fmt::Display| FilmEnd::Failed(error.to_string());
-    let Some(frames) = request.view.frames else { return Ok(()) };
+    let Some(frames) = request.view.frames else { return Ok(None) };
     make_folder(&request.path).map_err(FilmEnd::Failed)?;
     let file = FilmFile::of(&request.path).map_err(|error| failed(&error))?;
     file.check(request.view.figure.theme).map_err(|error| failed(&error))?;
@@ -395,13 +403,13 @@ fn film(
         progress.share.store(share as u32, Ordering::Relaxed);
         context.request_repaint();
     };
-    let mut seen = Vec::new();
+    let (mut seen, mut gpu_loss) = (Vec::new(), None);
     let mut before = 0_u64;
     for (plan, cycles) in plans.iter().zip(wanted()) {
-        let mut on_progress = |stage: Stage<'_>| {
-            if let Stage::Run(run) = stage {
-                made(before.saturating_add(run.cycle()), goal);
-            }
+        let mut on_progress = |stage: Stage<'_>| match stage {
+            Stage::Run(run) => made(before.saturating_add(run.cycle()), goal),
+            Stage::Jacobi(_) => {}
+            Stage::GpuLoss(said) => gpu_loss = Some(said.to_owned()),
         };
         let mut watch = Monitor { cancel: &progress.cancel, on_progress: &mut on_progress };
         let shape = &plan.problem.shape;
@@ -431,7 +439,7 @@ fn film(
     let film = Film { runs: &seen, view: &view, frames };
     let mut on_progress = |frames: usize| made(frames as u64, count);
     match save_film(&request.path, &film, run, &progress.cancel, &mut on_progress) {
-        Ok(()) => Ok(()),
+        Ok(()) => Ok(gpu_loss),
         Err(FilmError::Cancelled) => Err(FilmEnd::Stopped),
         Err(error) => Err(failed(&error)),
     }

@@ -1,7 +1,7 @@
 //! Takes reports of the worker, and results of file jobs.
 
 use crate::app::explorer::Explorer;
-use crate::app::explorer::files::{FilmEnd, JobResult, OtherRuns, Read};
+use crate::app::explorer::files::{FilmEnd, JobResult, OtherRuns, Read, SavedFilm};
 use crate::app::panes::list;
 use crate::app::state::command::{BrowseFor, Command};
 use crate::app::state::compare::{AtEqual, Compare, How};
@@ -121,8 +121,11 @@ impl Explorer {
             Ok(JobResult::Film(end)) => {
                 self.files.end_film();
                 match end {
-                    Ok(path) => {
+                    Ok(SavedFilm { path, gpu_loss }) => {
                         self.save = None;
+                        if let Some(loss) = gpu_loss {
+                            self.toasts.warning(format!("{loss}."));
+                        }
                         self.toasts.success(format!("Saved {}", path.display()));
                         self.recent.add(path);
                     }

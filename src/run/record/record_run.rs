@@ -5,6 +5,7 @@ use super::run_series::SeriesRecorder;
 use super::snapshot::{Snapshot, SnapshotRequest};
 use crate::grid::memory;
 use crate::problem::{self, ExactError};
+use crate::run::gpu_loss::{GpuLossError, go_on_without_failed_gpus};
 use crate::run::observe::{Experiment, Observation};
 use crate::run::plan::{Plan, Stop};
 use crate::run::runner::{Divergence, Outcome, Run};
@@ -24,6 +25,9 @@ pub enum RecordError {
     /// The solver failed.
     #[error(transparent)]
     Solver(#[from] SolverError),
+    /// A GPU failed, and those that are left do not take the run.
+    #[error(transparent)]
+    GpuLoss(GpuLossError),
     /// There is no exact solution, and so no error.
     #[error(transparent)]
     Exact(ExactError),
@@ -89,6 +93,8 @@ pub enum Stage<'a> {
     Run(&'a Run),
     /// Jacobi's iteration, or an acceleration of it, catches up with the run; the fraction of it that is made, 0 to 1.
     Jacobi(f32),
+    /// A GPU was lost, and the run continues on those that are left: what happened, in one sentence without its full stop.
+    GpuLoss(&'a str),
 }
 
 /// The owner's side of work that takes long: it may cancel it, and follows its progress.
@@ -160,23 +166,26 @@ pub fn record_run(
         && !is_all
     {
         for &cycle in cycles {
-            recorder.advance_to(cycle, monitor)?;
-            recorder.check_reached(cycle)?;
-            let cycle = cycle.min(recorder.cycle());
-            let observation = match observations.last() {
-                Some((before, observation)) if *before == cycle => Arc::clone(observation),
-                _ => Arc::new(recorder.observe(monitor)?),
-            };
-            observations.push((cycle, observation));
+            let observed = recorder.at(cycle, monitor, |recorder, monitor| {
+                recorder.check_reached(cycle)?;
+                let cycle = cycle.min(recorder.cycle());
+                let observation = match observations.last() {
+                    Some((before, observation)) if *before == cycle => Arc::clone(observation),
+                    _ => Arc::new(recorder.observe(monitor)?),
+                };
+                Ok((cycle, observation))
+            })?;
+            observations.push(observed);
         }
     }
-    recorder.advance_to(u64::MAX, monitor)?;
-    recorder.experiment.settle()?;
-    recorder.record_requested(monitor)?;
+    recorder.at_end(monitor, |recorder, monitor| {
+        recorder.experiment.settle()?;
+        recorder.record_requested(monitor)
+    })?;
     match at.named() {
         Some(cycles) if is_diagram => {
             recorder.check_reached(stop.max_cycles)?;
-            let end = Arc::new(recorder.observe(monitor)?);
+            let end = Arc::new(recorder.at_end(monitor, Recorder::observe)?);
             for (_, observation) in &mut observations {
                 Arc::make_mut(observation).picture.clone_from(&end.picture);
             }
@@ -187,11 +196,11 @@ pub fn record_run(
         }
         Some(_) => {}
         None => {
-            let observation = Arc::new(recorder.observe(monitor)?);
+            let observation = Arc::new(recorder.at_end(monitor, Recorder::observe)?);
             observations.push((recorder.cycle(), observation));
         }
     }
-    recorder.advance_classic(monitor)?;
+    recorder.at_end(monitor, Recorder::advance_classic)?;
     recorder.accelerate(monitor)?;
     if !request.measure(&plan, monitor.cancel) {
         return Err(RecordError::Cancelled { cycle: recorder.cycle() });
@@ -240,6 +249,52 @@ struct Recorder<'a> {
 impl Recorder<'_> {
     fn cycle(&self) -> u64 {
         self.experiment.run().cycle()
+    }
+
+    /// Does work at the iterate of a cycle, or of the end of the run before that. Where a GPU is lost, the run is brought
+    /// there again on those that are left.
+    fn at<T>(
+        &mut self,
+        cycle: u64,
+        monitor: &mut Monitor<'_>,
+        mut work: impl FnMut(&mut Self, &mut Monitor<'_>) -> Result<T, RecordError>,
+    ) -> Result<T, RecordError> {
+        loop {
+            let done = self.advance_to(cycle, monitor).and_then(|()| work(self, monitor));
+            match done {
+                Err(RecordError::Solver(failure)) => self.go_on_after(failure, monitor)?,
+                done => return done,
+            }
+        }
+    }
+
+    /// The same at the end of the run.
+    fn at_end<T>(
+        &mut self,
+        monitor: &mut Monitor<'_>,
+        work: impl FnMut(&mut Self, &mut Monitor<'_>) -> Result<T, RecordError>,
+    ) -> Result<T, RecordError> {
+        self.at(u64::MAX, monitor, work)
+    }
+
+    /// Continues after a failure on the GPUs that are left, if it is of a GPU and there are any.
+    fn go_on_after(
+        &mut self,
+        failure: SolverError,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<(), RecordError> {
+        let plan = Arc::clone(self.experiment.run().plan());
+        let experiment = &mut self.experiment;
+        let went_on = go_on_without_failed_gpus(&plan, failure, |plan| {
+            experiment.move_to(&Arc::new(plan))?;
+            Ok(experiment.run().cycle())
+        });
+        match went_on {
+            Ok(said) => (monitor.on_progress)(Stage::GpuLoss(&said)),
+            Err(GpuLossError::Alone(failure)) => return Err(failure.into()),
+            Err(loss) => return Err(RecordError::GpuLoss(loss)),
+        }
+        Ok(())
     }
 
     /// Makes cycles up to this one, or to the end of the run, and records the series on the way.

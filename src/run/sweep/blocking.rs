@@ -11,6 +11,7 @@ use super::stepping::{ShouldStop, finish};
 use super::steps::{BaselineMeasurement, CellMeasurement, Predictions, Probe};
 use super::sweep::{MeasureError, Sweep, of_this_setting};
 use std::sync::Arc;
+use std::task::Poll;
 
 impl Sweep {
     /// Measures the constants of the cost model with a few settings of each tile size and kernel. `false`
@@ -19,8 +20,8 @@ impl Sweep {
     /// # Errors
     /// [`MeasureError`] if a solver fails, or a plan is no longer possible.
     pub fn probe(&mut self, should_stop: ShouldStop<'_>) -> Result<bool, MeasureError> {
-        let mut probe = Probe::new(self.outline());
-        Ok(finish(should_stop, || probe.step(self))?.is_some())
+        let begin = |sweep: &mut Self| Ok(Probe::new(sweep.outline()));
+        Ok(self.complete(should_stop, begin, Probe::step)?.is_some())
     }
 
     /// Predicts the cost of all settings that can run: seconds per cycle by the cost model, after
@@ -32,8 +33,8 @@ impl Sweep {
         &mut self,
         should_stop: ShouldStop<'_>,
     ) -> Result<Option<Vec<CostPrediction>>, MeasureError> {
-        let mut predictions = Predictions::new(self);
-        finish(should_stop, || predictions.step(self, should_stop))
+        let begin = |sweep: &mut Self| Ok(Predictions::new(sweep));
+        self.complete(should_stop, begin, |predictions, sweep| predictions.step(sweep, should_stop))
     }
 
     /// Measures Jacobi's iteration on the same system. `None` if it was stopped before.
@@ -44,8 +45,7 @@ impl Sweep {
         &mut self,
         should_stop: ShouldStop<'_>,
     ) -> Result<Option<ClassicBaseline>, MeasureError> {
-        let mut baseline = BaselineMeasurement::new(self)?;
-        finish(should_stop, || baseline.step(self))
+        self.complete(should_stop, BaselineMeasurement::new, BaselineMeasurement::step)
     }
 
     /// Measures some cells: counts the cycles of `jobs` cells at a time, and when all are counted, times one
@@ -67,13 +67,32 @@ impl Sweep {
         }
         let mut rows = Vec::with_capacity(cells.len());
         for cell in cells {
-            let mut measurement = CellMeasurement::new(self, cell)?;
-            match finish(should_stop, || measurement.step(self, should_stop))? {
+            let begin = |sweep: &mut Self| CellMeasurement::new(sweep, cell);
+            let step = |cell: &mut CellMeasurement, sweep: &mut Self| cell.step(sweep, should_stop);
+            match self.complete(should_stop, begin, step)? {
                 Some(row) => rows.push(row),
                 None => break,
             }
         }
         Ok(rows)
+    }
+
+    /// Takes the steps of a measurement; where a GPU is lost, that begins again on what is left. `None` if it was stopped
+    /// before.
+    fn complete<M, T>(
+        &mut self,
+        should_stop: ShouldStop<'_>,
+        begin: impl Fn(&mut Self) -> Result<M, MeasureError>,
+        step: impl Fn(&mut M, &mut Self) -> Result<Poll<T>, MeasureError>,
+    ) -> Result<Option<T>, MeasureError> {
+        loop {
+            let made = begin(self)
+                .and_then(|mut measurement| finish(should_stop, || step(&mut measurement, self)));
+            match made {
+                Err(MeasureError::Solver(failure)) => self.go_on_after(failure)?,
+                made => return made,
+            }
+        }
     }
 
     /// Counts the cycles of cells that are not known, `jobs` at a time. `false` if it was stopped before.

@@ -73,6 +73,7 @@ mod tests {
             let outline = SweepOutline {
                 spec,
                 backend: crate::run::Backend::Cpu,
+                devices: Vec::new(),
                 cells,
                 machine: String::new(),
                 l2_bytes: None,

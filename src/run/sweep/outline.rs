@@ -4,6 +4,7 @@
 use super::row::SweepRow;
 use super::spec::{Setting, SweepSpec};
 use crate::run::spec::{Backend, RunSpec};
+use crate::solver::Kernel;
 use std::collections::HashMap;
 
 /// A setting of a sweep, and whether it can run.
@@ -22,6 +23,8 @@ pub struct SweepOutline {
     pub spec: SweepSpec,
     /// Where all its settings are measured; never [`Backend::Auto`].
     pub backend: Backend,
+    /// The GPUs that settings are measured on, without those that were lost meanwhile; none on a CPU.
+    pub devices: Vec<u32>,
     /// One cell for each setting, in the order of [`SweepSpec::settings`].
     pub cells: Vec<SweepCell>,
     /// The machine that it is measured on.
@@ -85,7 +88,13 @@ impl SweepOutline {
 
     /// The row of a setting before anything is measured.
     pub fn empty_row(&self, setting: &Setting) -> SweepRow {
-        SweepRow::new(&self.spec, setting, self.backend, &self.machine)
+        let mut run = self.spec.run_of(setting);
+        // Where the iterate depends on their number, some of those that are left have the shares of two.
+        let is_free = run.method.exchange_every.is_none_or(|every| every <= 1);
+        if is_free && !self.devices.is_empty() {
+            run.method.devices.clone_from(&self.devices);
+        }
+        SweepRow::new(&run, &self.spec.measure, setting, self.backend, &self.machine)
     }
 
     /// The cell of a row; `None` if the row is not one of this sweep's.
@@ -150,10 +159,17 @@ impl SweepOutline {
 }
 
 /// What rows of one setting have in common. The command lines of tables from before there was `auto` leave the
-/// CPU out; the column of the machine says where a row was measured.
+/// CPU out, and those of settings that were measured after a GPU was lost its number; the column of the machine says where a
+/// row was measured.
 fn key(command: &str) -> String {
-    command.replace(" --backend cpu", "")
+    let command = command.replace(" --backend cpu", "");
+    let Some((before, devices)) = command.split_once(DEVICES) else { return command };
+    let after = devices.split_once(' ').map(|(_, after)| format!(" {after}"));
+    before.to_owned() + &after.unwrap_or_default()
 }
+
+/// The option that names GPUs, in a command line.
+const DEVICES: &str = " --devices ";
 
 /// Compares the columns of a row that follow from others: those of its setting, and the sweeps. `here` is
 /// the row of the setting before anything is measured.
@@ -164,12 +180,15 @@ fn check_columns(row: &SweepRow, here: &SweepRow) -> Result<(), RowMismatch> {
     };
     let shown =
         |sweeps: Option<u64>| sweeps.map_or_else(|| "empty".to_owned(), |it| it.to_string());
+    // Which kernel runs is found on the GPU, where the choice is automatic.
+    let is_found = [Kernel::AUTO, Kernel::FASTEST].iter().any(|it| it.name() == here.kernel);
+    let kernel = if is_found { row } else { here }.kernel.clone();
     for (column, value, expected) in [
         ("shape", row.shape.clone(), here.shape.clone()),
         ("k", row.k.to_string(), here.k.to_string()),
         ("overlap", row.overlap.to_string(), here.overlap.to_string()),
         ("tile", row.tile.to_string(), here.tile.to_string()),
-        ("kernel", row.kernel.clone(), here.kernel.clone()),
+        ("kernel", row.kernel.clone(), kernel),
         ("threads", row.threads.to_string(), here.threads.to_string()),
         ("sweeps", shown(row.sweeps), shown(sweeps(row))),
     ] {

@@ -3,9 +3,9 @@
 use super::measure::{CountOutcome, CycleCount, CycleTime};
 use super::per_axis::PerAxis;
 use super::predict::CyclePrediction;
-use super::spec::{Measure, Setting, SweepSpec};
+use super::spec::{Measure, Setting};
 use crate::run::command::command_line;
-use crate::run::spec::Backend;
+use crate::run::spec::{Backend, RunSpec};
 use crate::solver::{Kernel, Layout, Subiterations};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::fmt;
@@ -129,16 +129,16 @@ impl SweepRow {
         "version",
     ];
 
-    /// The row of a setting before anything is measured, on that back end and machine.
+    /// The row of a setting, whose run this is, before anything of it is measured on that back end and machine.
     pub(super) fn new(
-        spec: &SweepSpec,
+        run: &RunSpec,
+        measure: &[Measure],
         setting: &Setting,
         backend: Backend,
         machine: &str,
     ) -> Self {
-        let run = spec.run_of(setting);
         let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
-        let measured: Vec<_> = spec.measure.iter().map(|what| what.name()).collect();
+        let measured: Vec<_> = measure.iter().map(|what| what.name()).collect();
         Self {
             shape: shape.join("x"),
             k: setting.k,
@@ -171,7 +171,7 @@ impl SweepRow {
             reason: None,
             measured: measured.join("+"),
             machine: machine.to_owned(),
-            command: command_line(&run),
+            command: command_line(run),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

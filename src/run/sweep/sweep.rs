@@ -7,9 +7,11 @@ use super::predict::{CostModel, CyclePredictor, Pyramid};
 use super::row::SweepRow;
 use super::spec::{Setting, SweepError, SweepSpec};
 use crate::grid::TilingError;
+use crate::run::gpu_loss::{GpuLossError, measure_without_failed_gpus};
 use crate::run::plan::{Plan, PlanError, Planner};
 use crate::run::spec::{Backend, RunSpec};
-use crate::solver::{Kernel, Place, SolverError, StopToken, cuda};
+use crate::solver::cuda::{self, Device};
+use crate::solver::{Kernel, Place, SolverError, StopToken};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -27,6 +29,8 @@ pub struct Sweep {
     speed_reference: Option<SpeedReference>,
     /// Leaves the cycles of its settings unfinished while it is due.
     stop: StopToken,
+    /// Is told what happened, where a GPU was lost and measuring continues without it.
+    on_gpu_loss: fn(&str),
 }
 
 /// Why measuring ended early.
@@ -38,6 +42,9 @@ pub enum MeasureError {
     /// The solver failed.
     #[error(transparent)]
     Solver(#[from] SolverError),
+    /// A GPU failed, and what is left does not take the settings.
+    #[error(transparent)]
+    GpuLoss(GpuLossError),
 }
 
 impl Sweep {
@@ -53,6 +60,7 @@ impl Sweep {
         let mut outline = SweepOutline {
             spec,
             backend,
+            devices: Vec::new(),
             cells: Vec::with_capacity(settings.len()),
             machine: String::new(),
             l2_bytes: None,
@@ -68,9 +76,11 @@ impl Sweep {
             let (settings, first) = (cells.len(), first.clone());
             return Err(SweepError::NoneCanRun { settings, first });
         }
-        let devices = &outline.spec.run.method.devices;
-        outline.machine = machine::name(backend, devices)?;
-        outline.l2_bytes = machine::l2_bytes(backend, devices);
+        if backend == Backend::Cuda {
+            outline.devices.clone_from(&outline.spec.run.method.devices);
+        }
+        outline.machine = machine::name(backend, &outline.devices)?;
+        outline.l2_bytes = machine::l2_bytes(backend, &outline.devices);
         Ok(Self {
             outline,
             planner,
@@ -79,7 +89,15 @@ impl Sweep {
             predictor: CyclePredictor::default(),
             speed_reference: None,
             stop: StopToken::default(),
+            on_gpu_loss: |_| (),
         })
+    }
+
+    /// The same, but where a GPU is lost and measuring continues without it, this is told what happened: one sentence without
+    /// its full stop.
+    #[must_use]
+    pub fn on_gpu_loss(self, tell: fn(&str)) -> Self {
+        Self { on_gpu_loss: tell, ..self }
     }
 
     /// The same with the cycles that another sweep has counted.
@@ -141,8 +159,41 @@ impl Sweep {
         self.plan_run(&run)
     }
 
+    /// The plan of a run where settings are measured: without the GPUs that were lost meanwhile.
     pub(super) fn plan_run(&mut self, run: &RunSpec) -> Result<Plan, PlanError> {
-        self.planner.plan(run)
+        let plan = self.planner.plan(run)?;
+        Ok(plan.on_working_gpus().unwrap_or(plan))
+    }
+
+    /// Continues on what is left after a failure, if that is of a GPU. What is known of the speed of the machine is about
+    /// another one then.
+    ///
+    /// # Errors
+    /// [`MeasureError`] if nothing is left.
+    pub(super) fn go_on_after(&mut self, failure: SolverError) -> Result<(), MeasureError> {
+        let can_run = self.outline.cells.iter().find(|cell| cell.cannot_run.is_none());
+        let setting = can_run.map(|cell| cell.setting);
+        let Self { outline, planner, .. } = self;
+        let is_loss = outline.devices.iter().any(|gpu| planner.device(*gpu).has_failed());
+        let Some(setting) = setting.filter(|_| is_loss) else { return Err(failure.into()) };
+        let Ok(mut plan) = planner.plan(&outline.run_of(&setting)) else {
+            return Err(failure.into());
+        };
+        plan.spec.method.backend = outline.spec.run.method.backend;
+        let went_on = measure_without_failed_gpus(&plan, failure, |there| {
+            let devices: Vec<_> = there.gpus().iter().map(Device::ordinal).collect();
+            outline.machine = machine::name(there.backend(), &devices)?;
+            outline.l2_bytes = machine::l2_bytes(there.backend(), &devices);
+            (outline.backend, outline.devices) = (there.backend(), devices);
+            Ok(())
+        });
+        match went_on {
+            Ok(said) => (self.on_gpu_loss)(&said),
+            Err(GpuLossError::Alone(failure)) => return Err(failure.into()),
+            Err(loss) => return Err(MeasureError::GpuLoss(loss)),
+        }
+        (self.model, self.speed_reference) = (CostModel::default(), None);
+        Ok(())
     }
 
     /// Takes over rows that were measured before, and returns the indices of their cells.
