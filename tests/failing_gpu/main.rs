@@ -449,31 +449,37 @@ fn a_figure_is_drawn_on_the_gpus_that_are_left() {
     let failed = "Test GPU (GPU 1) failed: uncorrectable ECC error encountered";
     let run = "--shape 320x256 --tile 16 --k 4 --tol none --max-cycles 500 --backend cuda";
     for (count, devices, left) in [("2", "0,1", "GPU 0"), ("3", "all", "GPUs 0 and 2")] {
-        // After few cycles nothing changes: kernels do nothing.
-        for (options, file, waits) in [
-            ("--field error", "a.png", &["4", "7"][..]),
-            ("--field staleness", "a.png", &["4", "7", "12"]),
-            ("--kind curves --classic", "a.csv", &["4", "7", "12"]),
-            ("--animate 0..40:10 --size 300x300", "a.apng", &["4", "7"]),
+        for (options, file) in [
+            ("--field error", "a.png"),
+            ("--field staleness", "a.png"),
+            ("--kind curves --classic", "a.csv"),
+            ("--animate 0..40:10 --size 300x300", "a.apng"),
         ] {
-            for waits in waits {
+            let is_told = |waits: &u32| {
                 let folder = tempfile::tempdir().unwrap();
                 let path = folder.path().join(file);
                 let line =
                     format!("render {run} --devices {devices} {options} -o {}", path.display());
-                let output = with_gpus(cargo_bin("tilescope"), &losing(count, waits), &line);
+                let waits = waits.to_string();
+                let output = with_gpus(cargo_bin("tilescope"), &losing(count, &waits), &line);
                 let said = String::from_utf8(output.stderr).unwrap();
+                let case = format!("{options} after {waits}: {said}");
+                assert!(output.status.success() && path.exists(), "{case}");
+                let times = said.matches("failed: ").count();
                 let sentence = format!("{failed}; the run continues on {left} from ");
-                assert!(output.status.success(), "{options} after {waits}: {said}");
-                assert_eq!(said.matches(&sentence).count(), 1, "{options} after {waits}: {said}");
-                assert!(path.exists(), "{options}");
-            }
+                assert_eq!(times, said.matches(&sentence).count(), "{case}");
+                assert!(times <= 1, "{case}");
+                times == 1
+            };
+            // After few cycles nothing changes, since kernels do nothing.
+            assert!(is_told(&4), "{options}");
+            assert!((5..14).filter(is_told).count() > 0, "{options}");
         }
     }
     // A single one has no other.
     let folder = tempfile::tempdir().unwrap();
     let line = format!("render {run} -o {}", folder.path().join("a.png").display());
-    let output = with_gpus(cargo_bin("tilescope"), &LOST_LATER[..1], &line);
+    let output = with_gpus(cargo_bin("tilescope"), &losing("1", "1"), &line);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.ends_with("Test GPU failed: uncorrectable ECC error encountered\n"), "{said}");
@@ -488,6 +494,9 @@ const TIMES: &str =
 fn rows(path: &Path) -> Vec<(String, bool)> {
     let mut table = csv::Reader::from_path(path).unwrap();
     let names = table.headers().unwrap().clone();
+    if names.is_empty() {
+        return Vec::new();
+    }
     let place = |name: &str| names.iter().position(|other| other == name).unwrap();
     let (machine, time) = (place("machine"), place("seconds_per_cycle"));
     let row = |row: csv::StringRecord| (row[machine].to_owned(), !row[time].is_empty());

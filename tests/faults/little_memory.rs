@@ -89,7 +89,7 @@ fn runs_fit_or_are_refused() {
         "solve --simulate-devices 4 --exchange-every 2 --shape 1200x1200 --tol none --max-cycles 3"
             .to_owned(),
         // Its files take addresses, and are not made where there are too few.
-        "solve --backend cpu --shape 160x160x160 --method wavefront --height 1 --memory 4MB --tol none --max-cycles 1 --store a"
+        "solve --backend cpu --shape 160x160x160 --method wavefront --height 1 --memory 5MB --tol none --max-cycles 1 --store a"
             .to_owned(),
         "solve --jump 100 --shape 1000x1000 --k 2 --tol none --max-cycles 2".to_owned(),
     ] {
