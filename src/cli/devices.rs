@@ -2,7 +2,6 @@
 
 use super::console::{json, print};
 use crate::grid::memory::{available, human, total};
-use crate::solver::ExchangePath;
 use crate::solver::cuda::{self, DeviceProperties, GpuLink};
 use clap::Args;
 use serde::Serialize;
@@ -121,7 +120,7 @@ impl Listed {
         }
         let links = self.cuda.links.iter().flatten();
         for GpuLink { from, to, path, latency_us, bandwidth } in links {
-            let by = if *path == ExchangePath::Host.name() { "main memory" } else { "peer copies" };
+            let by = path.label();
             text.push_str(&format!(
                 "link  {from} to {to} · {by} · {latency_us:.1} µs · {bandwidth:.0} GB/s\n"
             ));

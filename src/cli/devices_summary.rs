@@ -3,7 +3,8 @@
 use crate::grid::memory::human;
 use crate::number::counted;
 use crate::picture::seconds;
-use crate::run::Plan;
+use crate::run::Run;
+use crate::solver::ExchangePath;
 use serde::Serialize;
 
 /// The fields of `--json` about devices that share a run; messages, bytes and seconds are those of one exchange.
@@ -16,6 +17,9 @@ pub struct DevicesSummary {
     messages: usize,
     bytes: u64,
     predicted_seconds: f64,
+    /// What values go through from one GPU to another.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    paths: Vec<ExchangePath>,
     /// Why nothing is exchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     nothing_exchanged: Option<&'static str>,
@@ -23,7 +27,8 @@ pub struct DevicesSummary {
 
 impl DevicesSummary {
     /// `None` on one device.
-    pub fn of(plan: &Plan) -> Option<Self> {
+    pub fn of(run: &Run) -> Option<Self> {
+        let plan = run.plan();
         let devices = plan.method.devices().filter(|devices| devices.count() > 1)?;
         let exchange = devices.exchange(&plan.problem.shape, plan.precision);
         let shares = devices.shares().of_devices();
@@ -34,6 +39,7 @@ impl DevicesSummary {
             messages: exchange.messages,
             bytes: exchange.bytes,
             predicted_seconds: exchange.seconds,
+            paths: run.solver().exchange_paths().to_vec(),
             nothing_exchanged: plan.spec.why_no_exchange(),
         })
     }
@@ -49,6 +55,12 @@ impl DevicesSummary {
         };
         let messages = counted(self.messages as u64, "message");
         let predicted = seconds(self.predicted_seconds);
-        format!("{messages}, {} {every}, predicted {predicted}", human(self.bytes))
+        let bytes = human(self.bytes);
+        let paths: Vec<_> = self.paths.iter().map(|path| path.label()).collect();
+        let through = match &paths[..] {
+            [] => String::new(),
+            paths => format!(" through {}", paths.join(" and ")),
+        };
+        format!("{messages}, {bytes} {every}{through}, predicted {predicted}")
     }
 }

@@ -90,6 +90,7 @@ pub fn main() -> ExitCode {
     if let Err(error) = memory::prepare() {
         return console::report_failure(&error.into());
     }
+    limit_nccl();
     let parsed = Cli::command().try_get_matches().and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
         Ok((cli, GivenOptions::of(&matches)))
@@ -99,6 +100,18 @@ pub fn main() -> ExitCode {
             dispatch(cli).unwrap_or_else(|error| console::report_failure(&given.name_in(error)))
         }
         Err(error) => console::report_parse_error(&quoting_all(error)),
+    }
+}
+
+/// NCCL's use of NVLink's multicast, which is off unless the user wants it: some hosts and containers lack what it needs, and
+/// messages between two GPUs do not use it.
+const MULTICAST: &str = "NCCL_NVLS_ENABLE";
+
+/// Keeps NCCL from what it is not to use; called before there are threads.
+fn limit_nccl() {
+    if std::env::var_os(MULTICAST).is_none() {
+        // SAFETY: this is the only thread.
+        unsafe { std::env::set_var(MULTICAST, "0") };
     }
 }
 

@@ -125,7 +125,6 @@ impl Solve {
     /// Solves as one of several processes that share the grid. Rank 0 prints and saves; the others end with it, and say on
     /// stderr only what keeps them from that.
     fn run_as_rank(&self, spec: &RunSpec, launch: &Launch) -> anyhow::Result<ExitCode> {
-        Launch::prepare_environment();
         if self.save_on_interrupt {
             let (option, count) = ("--save-on-interrupt", launch.rank.count);
             let why = "Ctrl-C ends all processes at once";
@@ -743,7 +742,7 @@ impl Summary {
             tile: axes.map(|axis| spec.method.tile_of(axis)).collect(),
             streaming: StreamingSummary::of(run),
             matrix: MatrixSummary::of(run, setup_seconds)?,
-            devices: DevicesSummary::of(plan),
+            devices: DevicesSummary::of(run),
             precision: spec.method.precision.name(),
             backend: plan.backend().name(),
             kernel: run.solver().device().map(|device| device.kernel.name()),

@@ -990,6 +990,10 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     if exchange != ExchangePath::default() && spec.backend == Backend::Cpu {
         return Err(value("exchange", exchange.name(), "it applies only to GPUs"));
     }
+    if exchange == ExchangePath::Nccl && simulate_devices.is_some() {
+        let allowed = "one GPU simulates these devices, and NCCL moves values between several; it must be auto, peer or host";
+        return Err(value("exchange", exchange.name(), allowed));
+    }
     if spec.name == MethodName::Wavefront {
         let given = format!("{given} with method {}", spec.name.name());
         let allowed = "one window passes through the whole grid, so there is nothing to share out; methods classic, hierarchical and pyramid can be";

@@ -45,24 +45,28 @@ impl Link {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExchangePath {
-    /// From GPU to GPU where they reach each other's memory, else through main memory.
+    /// From GPU to GPU where they reach each other's memory, else through NCCL where it can be used, else through main
+    /// memory.
     #[default]
     Auto,
     /// From GPU to GPU: by NVLink, or over the bus.
     Peer,
+    /// Through NCCL, which finds the fastest way itself.
+    Nccl,
     /// Through main memory.
     Host,
 }
 
 impl ExchangePath {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Peer, Self::Host];
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Peer, Self::Nccl, Self::Host];
 
     /// The name in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Peer => "peer",
+            Self::Nccl => "nccl",
             Self::Host => "host",
         }
     }
@@ -70,9 +74,22 @@ impl ExchangePath {
     /// What it is, in one sentence.
     pub const fn about(self) -> &'static str {
         match self {
-            Self::Auto => "From GPU to GPU where they reach each other, else through main memory.",
+            Self::Auto => {
+                "From GPU to GPU where they reach each other, else through NCCL if it is installed, else through main memory."
+            }
             Self::Peer => "From GPU to GPU, by NVLink or over the bus.",
+            Self::Nccl => "Through NCCL.",
             Self::Host => "Through main memory.",
+        }
+    }
+
+    /// What values go through, as part of a sentence.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Auto => "the best path",
+            Self::Peer => "peer copies",
+            Self::Nccl => "NCCL",
+            Self::Host => "main memory",
         }
     }
 }

@@ -82,7 +82,7 @@ pub enum SolverError {
     },
     /// GPUs that share a grid cannot reach each other's memory.
     #[error(
-        "GPU {from} cannot reach the memory of GPU {to}; exchange host moves values through main memory"
+        "GPU {from} cannot reach the memory of GPU {to}; exchange nccl and exchange host do without"
     )]
     NoPeers {
         /// The GPU that would send, by its ordinal.
@@ -90,7 +90,7 @@ pub enum SolverError {
         /// The one that would receive.
         to: u32,
     },
-    /// NCCL, which moves values between processes, cannot be used or failed.
+    /// NCCL, which moves values between GPUs, cannot be used or failed.
     #[error(transparent)]
     Nccl(#[from] NcclError),
     /// It was requested to stop ([`Advance::stop_on`](super::Advance::stop_on)).

@@ -27,7 +27,7 @@ pub struct RankOf {
     pub group: GroupId,
 }
 
-/// Why NCCL, which moves values between processes, cannot be used.
+/// Why NCCL, which moves values between GPUs, cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NcclError {
     /// The program was built without the feature `cuda`.

@@ -1,9 +1,9 @@
 //! What a solver does, by role: it makes cycles, it is observed, it describes itself.
 
 use super::{
-    CycleNorms, DeviceInfo, Devices, EdgeShare, FieldObservation, FieldRequest, Kernel, Method,
-    NormRequest, Norms, PassProgress, PassTimes, Quantity, Samples, SolverError, Statistics,
-    StopToken, Streaming, Traffic, Window,
+    CycleNorms, DeviceInfo, Devices, EdgeShare, ExchangePath, FieldObservation, FieldRequest,
+    Kernel, Method, NormRequest, Norms, PassProgress, PassTimes, Quantity, Samples, SolverError,
+    Statistics, StopToken, Streaming, Traffic, Window,
 };
 use crate::grid::{Field, Shape, Tiling};
 use std::any::Any;
@@ -222,6 +222,11 @@ pub trait Describe {
     /// they are those of its method.
     fn measured_devices(&self) -> Option<&Devices> {
         None
+    }
+
+    /// What values go through from one GPU to another, each path once; none on a single GPU, and on the CPU.
+    fn exchange_paths(&self) -> &[ExchangePath] {
+        &[]
     }
 
     /// Seconds that setting it up took, as far as it was made anew; zero where they are not measured apart.

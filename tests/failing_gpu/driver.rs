@@ -234,7 +234,7 @@ macro_rules! waits {
     )* };
 }
 
-waits!(cuCtxSynchronize cuEventSynchronize cuStreamSynchronize);
+waits!(cuCtxSynchronize cuEventSynchronize cuStreamQuery cuStreamSynchronize);
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuInit(_flags: c_uint) -> Answer {

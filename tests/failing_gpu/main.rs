@@ -2,6 +2,7 @@
 //! A stand-in for the driver fails on request.
 #![cfg(target_os = "linux")]
 
+mod exchange;
 mod ranks;
 
 use assert_cmd::cargo::cargo_bin;
@@ -324,6 +325,7 @@ fn several_gpus_are_refused_and_fail_in_a_sentence() {
     for options in [
         "--devices 0,1",
         "--devices 1,0 --exchange host",
+        "--devices 0,1 --exchange nccl",
         "--devices all --exchange-every 3",
         "--devices 1 --simulate-devices 4 --exchange peer",
         "--simulate-devices 3 --exchange-every 2 --exchange host",
@@ -672,7 +674,7 @@ fn the_worker_continues_on_the_gpus_that_are_left() {
     if std::env::var_os(FAILURE).is_some() {
         return continues_on_the_gpus_left();
     }
-    let gpus = [&LOST_LATER[..], &[(COUNT, "2")]].concat();
+    let gpus = [&LOST_LATER[..], &[(COUNT, "2"), ("NCCL_NVLS_ENABLE", "0")]].concat();
     let this = std::env::current_exe().unwrap();
     let name = "--exact the_worker_continues_on_the_gpus_that_are_left";
     let output = with_gpus(this, &gpus, name);

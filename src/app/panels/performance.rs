@@ -72,6 +72,11 @@ fn exchanges(ui: &mut Ui, report: &Report, devices: &Devices) {
         let messages = counted(exchange.messages as u64, "message");
         ui.label(format!("{messages}, {}", human(exchange.bytes)));
     });
+    if !report.exchange_paths.is_empty() {
+        let about = "What values go through from one GPU to another.";
+        let labels: Vec<_> = report.exchange_paths.iter().map(|path| path.label()).collect();
+        row(ui, "Through", about, |ui| ui.label(labels.join(", ")));
+    }
     let about = "What the exchanges move, per cycle.";
     let per_cycle = exchange.bytes as f64 / devices.exchange_every() as f64;
     row(ui, "Traffic", about, |ui| ui.label(format!("{} per cycle", human(per_cycle as u64))));

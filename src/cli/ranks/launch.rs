@@ -26,10 +26,6 @@ const MOST_SECONDS: u64 = 86_400;
 /// The most processes: more than any machine has GPUs.
 const MOST: usize = 1 << 16;
 
-/// NCCL's use of NVLink's multicast, which is off unless the user wants it: some hosts and containers lack what it needs, and
-/// messages between two GPUs do not use it.
-const MULTICAST: &str = "NCCL_NVLS_ENABLE";
-
 /// How this process was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct Launch {
@@ -50,14 +46,6 @@ impl Launch {
     /// [`RankError`] if the launcher left out a variable, or one has no meaning.
     pub fn of_environment() -> Result<Option<Self>, RankError> {
         Self::of(|name| env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
-    }
-
-    /// Keeps NCCL from what it is not to use. No other thread may run yet.
-    pub fn prepare_environment() {
-        if env::var_os(MULTICAST).is_none() {
-            // SAFETY: this is the only thread.
-            unsafe { env::set_var(MULTICAST, "0") };
-        }
     }
 
     fn of(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, RankError> {

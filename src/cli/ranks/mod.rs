@@ -48,7 +48,7 @@ pub(super) fn plan(spec: &RunSpec, launch: &Launch) -> anyhow::Result<Plan> {
     if method.devices != RunSpec::default().method.devices {
         return refuse("--devices", "each process takes the GPU of its LOCAL_RANK");
     }
-    if method.exchange != ExchangePath::default() {
+    if ![ExchangePath::Auto, ExchangePath::Nccl].contains(&method.exchange) {
         return refuse("--exchange", "NCCL moves values between processes");
     }
     let in_one_process = match spec.problem.kind {

@@ -524,6 +524,7 @@ impl Job {
             sweeps: run.sweeps(),
             cycles_per_second: self.speed.average(run.history().latest().cycle, run.seconds()),
             device: device.map(|device| device.name.clone()),
+            exchange_paths: run.solver().exchange_paths().to_vec(),
             kernel: device.map(|device| device.kernel),
             footprint: device.map(|device| device.footprint),
             times: RunTimes::of(run),

@@ -8,7 +8,7 @@ use crate::run::plan::Plan;
 use crate::run::record::{ProbeSeries, RunTimes, Snapshot, SnapshotRequest};
 use crate::run::runner::Outcome;
 use crate::run::spec::RunSpec;
-use crate::solver::{Acceleration, Footprint, Kernel, PassProgress, Subiterations};
+use crate::solver::{Acceleration, ExchangePath, Footprint, Kernel, PassProgress, Subiterations};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -109,6 +109,8 @@ pub struct Report {
     pub cycles_per_second: Option<f64>,
     /// The GPU that it runs on; `None` on the CPU.
     pub device: Option<String>,
+    /// What values go through from one of its GPUs to another; none on a single GPU, and on the CPU.
+    pub exchange_paths: Vec<ExchangePath>,
     /// The kernel that runs there, never [`Kernel::AUTO`].
     pub kernel: Option<Kernel>,
     /// The resources of the GPU that the kernel uses.

@@ -171,6 +171,11 @@ pub(super) trait Cycles {
         Ok(())
     }
 
+    /// Waits for the end of a batch.
+    fn wait(&self, end: &CudaEvent) -> Result<(), DriverError> {
+        end.synchronize()
+    }
+
     /// The seconds of a batch that takes this GPU so many: those of the slowest where others make the same batch.
     fn slowest(&self, seconds: f64) -> Result<f64, DriverError> {
         Ok(seconds)
@@ -381,7 +386,7 @@ impl GraphBatch {
     ) -> Result<(Vec<Norms>, u64, f64), DriverError> {
         // Waiting in the driver keeps a core busy, so it is limited to the end of a batch.
         std::thread::sleep(queued.until.saturating_duration_since(Instant::now()));
-        self.end.synchronize()?;
+        cycles.wait(&self.end)?;
         let Pending { count, measure, .. } = *queued;
         let norms = if measure { self.pinned.as_slice()?[..count].to_vec() } else { Vec::new() };
         let seconds = cycles.slowest(f64::from(self.start.elapsed_ms(&self.end)?) * 1e-3)?;

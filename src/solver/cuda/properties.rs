@@ -1,6 +1,6 @@
 //! What is known of a GPU before it is opened, and what the kernels need of it.
 
-use crate::solver::Unavailable;
+use crate::solver::{ExchangePath, Unavailable};
 
 /// A GPU, as its driver describes it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -32,8 +32,8 @@ pub struct GpuLink {
     pub from: u32,
     /// The one that receives.
     pub to: u32,
-    /// `peer` from GPU to GPU, `host` through main memory.
-    pub path: &'static str,
+    /// What values go through.
+    pub path: ExchangePath,
     /// Microseconds of a copy of 4 kB, one after the other.
     pub latency_us: f64,
     /// 10⁹ bytes per second of a copy of 256 MiB.

@@ -51,6 +51,14 @@ pub(super) fn failed<'a>(
     }
 }
 
+/// Whether all of them take work; notes it then, whatever was noticed before.
+pub(super) fn all_work<'a>(gpus: impl IntoIterator<Item = &'a Arc<Gpu>>) -> bool {
+    let gpus = distinct(gpus);
+    let all = gpus.iter().all(|gpu| gpu.works());
+    gpus.iter().filter(|_| all).for_each(|gpu| gpu.set_failed(false));
+    all
+}
+
 /// Checks that each has as many bytes free as it needs, by its ordinal.
 ///
 /// # Errors

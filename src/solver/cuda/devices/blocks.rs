@@ -8,6 +8,7 @@ use super::kept::{FIRST_POINT, Kept};
 use super::messages::Message;
 use super::pack::Packer;
 use super::part::{Cut, Part, Setup};
+use super::paths::Paths;
 use super::share::DeviceShare;
 use crate::clock::Instant;
 use crate::grid::Share;
@@ -106,7 +107,7 @@ impl<R: DeviceReal> Part for BlocksPart<R> {
     }
 
     fn cut(setup: &Setup<'_, R>) -> Result<Cut<Self>, SolverError> {
-        let Setup { problem, method, devices, gpus, exchange, host, kernel, .. } = *setup;
+        let Setup { problem, method, devices, gpus, paths, host, kernel, .. } = *setup;
         let (Some(matrix), Some(system), Method::OnDevices { sweeps, .. }) =
             (problem.operator.matrix(), host.matrix(), method)
         else {
@@ -161,7 +162,7 @@ impl<R: DeviceReal> Part for BlocksPart<R> {
             };
             let ends = [from_there, shares[*to].addresses(FIRST_POINT + received)];
             let values: usize = sent.iter().map(ExactSizeIterator::len).sum();
-            Message::new([*from, *to], gpus, ends, values * size_of::<R>(), exchange)
+            Message::new([*from, *to], paths, ends, values * size_of::<R>())
         });
         let messages = made.collect::<Result<_, _>>()?;
         Ok(Cut { kernel: chosen.kernel(), shares, messages, set_up })
@@ -235,7 +236,7 @@ impl<R: DeviceReal> Part for BlocksPart<R> {
     /// By the code of the CPU, as on one GPU.
     fn norms(
         _: &[DeviceShare<Self>],
-        _: &[Message],
+        _: (&[Message], &Paths),
         _: Iterates,
         _: NormRequest,
     ) -> Option<Result<Norms, SolverError>> {

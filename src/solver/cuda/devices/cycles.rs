@@ -6,6 +6,7 @@
 
 use super::messages::{Message, Report};
 use super::part::Part;
+use super::paths::{Parcel, Paths};
 use super::share::DeviceShare;
 use crate::solver::cuda::arguments::{Norms, Pointer};
 use crate::solver::cuda::cycle_kernel::Step;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 pub(super) struct SharedCycles<'a, P: Part> {
     pub shares: &'a [DeviceShare<P>],
     pub messages: &'a [Message],
+    pub paths: &'a Paths,
     /// Of all devices but the first.
     pub reports: &'a [Report],
     /// The stream of the first device has come to the first cycle that is enqueued.
@@ -36,7 +38,7 @@ pub(super) enum Ending {
     Keep,
 }
 
-impl<P: Part> SharedCycles<'_, P> {
+impl<'a, P: Part> SharedCycles<'a, P> {
     /// Lets all streams wait for that of the first device.
     fn fork(&self, stream: &Arc<CudaStream>) -> Result<(), DriverError> {
         self.forked.record(stream)?;
@@ -51,9 +53,12 @@ impl<P: Part> SharedCycles<'_, P> {
         match self.last.get() {
             None => {}
             Some(Ending::Exchange) => {
-                for message in self.messages.iter().filter(|it| [it.from, it.to].contains(&device))
-                {
-                    border.wait(&message.transfer.arrived)?;
+                for Message { from, to, transfer, .. } in self.messages {
+                    if *from == device {
+                        transfer.wait_to_send(border)?;
+                    } else if *to == device {
+                        transfer.wait_for_arrival(border)?;
+                    }
                 }
             }
             Some(Ending::Keep) => border.wait(&share.events.kept)?,
@@ -70,14 +75,13 @@ impl<P: Part> SharedCycles<'_, P> {
         }
         // The pass for the other norms reads what was received, too.
         let is_read_later = others.parts != 0 || self.last.get() == Some(Ending::Keep);
-        for message in self.messages {
-            let [sender, receiver] = [message.from, message.to].map(|device| &self.shares[device]);
-            if is_read_later || !message.is_answered {
-                sender.streams.copies.wait(&receiver.events.begun)?;
-            }
-            message.enqueue([&sender.streams.copies, &receiver.streams.copies], array)?;
-        }
-        Ok(())
+        let parcel = |message: &'a Message| {
+            let ends = [message.from, message.to].map(|device| &self.shares[device]);
+            let begun = &ends[1].events.begun;
+            let after = (is_read_later || !message.is_answered).then_some(begun);
+            message.of_array(array, ends.map(|share| &share.streams.copies), after)
+        };
+        self.paths.enqueue(&self.messages.iter().map(parcel).collect::<Vec<_>>())
     }
 
     /// Enqueues copies of what devices received before from one array to the other.
@@ -92,7 +96,7 @@ impl<P: Part> SharedCycles<'_, P> {
         Ok(())
     }
 
-    /// Enqueues what comes after the tiles of a device: a pass for the other norms, and the report of all.
+    /// Enqueues what comes after the tiles of a device: a pass for the other norms.
     fn finish(
         &self,
         device: usize,
@@ -107,28 +111,33 @@ impl<P: Part> SharedCycles<'_, P> {
             let at = arrays.map(|array| share.arrays[array].interior);
             part.launch_others(&streams.border, at, share.others(others, step.index))?;
         }
-        events.done.record(&streams.border)?;
-        if step.squares == 0 || device == 0 {
-            return Ok(());
-        }
+        events.done.record(&streams.border)
+    }
+
+    /// Enqueues the report of the norms of a cycle to the first device, once they are known.
+    fn report(&self, step: Step, others: Others) -> Result<(), DriverError> {
         let first = &self.shares[0].streams.copies;
-        let before = || self.shares[..device].iter().map(|share| &share.part);
-        let report = &self.reports[device - 1];
-        streams.copies.wait(&events.done)?;
-        let streams = [&streams.copies, first];
-        if let Some(own) = share.own_squares(step.index) {
-            let parts: usize = before().map(Part::parts).sum();
-            let to = step.squares + (parts * size_of::<f64>()) as u64;
-            let bytes = part.parts() * size_of::<f64>();
-            report.squares.enqueue(streams, [own, to], bytes, step.index)?;
+        let [mut squares, mut parts] = [step.squares, others.parts];
+        let mut parcels = Vec::with_capacity(2 * self.reports.len());
+        let shares = self.shares.iter().zip(&self.shares[1..]);
+        for ((before, share), report) in shares.zip(self.reports) {
+            let DeviceShare { streams, events, part, .. } = share;
+            squares += (before.part.parts() * size_of::<f64>()) as u64;
+            parts += (before.part.other_parts() * size_of::<Norms>()) as u64;
+            streams.copies.wait(&events.done)?;
+            let mut send = |transfer, ends, bytes| {
+                let streams = [&streams.copies, first];
+                let place = step.index;
+                parcels.push(Parcel { transfer, streams, ends, bytes, place, after: None });
+            };
+            if let Some(own) = share.own_squares(step.index) {
+                send(&report.squares, [own, squares], part.parts() * size_of::<f64>());
+            }
+            if let Some(own) = share.own_others(step.index).filter(|_| others.parts != 0) {
+                send(&report.others, [own, parts], part.other_parts() * size_of::<Norms>());
+            }
         }
-        if let Some(own) = share.own_others(step.index).filter(|_| others.parts != 0) {
-            let parts: usize = before().map(Part::other_parts).sum();
-            let to = others.parts + (parts * size_of::<Norms>()) as u64;
-            let bytes = part.other_parts() * size_of::<Norms>();
-            report.others.enqueue(streams, [own, to], bytes, step.index)?;
-        }
-        Ok(())
+        self.paths.enqueue(&parcels)
     }
 
     /// Which of the arrays of the first device begins there.
@@ -169,6 +178,9 @@ impl<P: Part> Cycles for SharedCycles<'_, P> {
         for device in 0..self.shares.len() {
             self.finish(device, arrays, step, others)?;
         }
+        if step.squares != 0 {
+            self.report(step, others)?;
+        }
         self.last.set(Some(ending));
         Ok(())
     }
@@ -181,5 +193,11 @@ impl<P: Part> Cycles for SharedCycles<'_, P> {
     fn join(&self, stream: &Arc<CudaStream>) -> Result<(), DriverError> {
         self.last.set(None);
         self.shares.iter().try_for_each(|share| share.join(stream))
+    }
+
+    fn wait(&self, end: &CudaEvent) -> Result<(), DriverError> {
+        // A batch ends with all streams.
+        self.paths.watch(self.shares.iter().flat_map(|share| share.streams.all()))?;
+        end.synchronize()
     }
 }

@@ -9,6 +9,7 @@ use super::kept::Kept;
 use super::messages::Message;
 use super::norms;
 use super::part::{Cut, Part, Setup};
+use super::paths::Paths;
 use super::share::DeviceShare;
 use crate::grid::{Shape, Share, Shares};
 use crate::problem::{Problem, Source, System};
@@ -206,7 +207,7 @@ impl<R: DeviceReal> Part for GridPart<R> {
     }
 
     fn cut(setup: &Setup<'_, R>) -> Result<Cut<Self>, SolverError> {
-        let Setup { problem, method, devices, gpus, exchange, host, kernel: chosen, block_size } =
+        let Setup { problem, method, devices, gpus, paths, host, kernel: chosen, block_size } =
             *setup;
         let setting = Setting {
             method,
@@ -239,7 +240,7 @@ impl<R: DeviceReal> Part for GridPart<R> {
                     shares[device].addresses(stored.start - first)
                 });
                 let bytes = stored.len() * size_of::<R>();
-                let message = Message::new([from, to], gpus, ends, bytes, exchange)?;
+                let message = Message::new([from, to], paths, ends, bytes)?;
                 messages.push(message.answered(shared.is_answered(from, to)));
             }
         }
@@ -317,7 +318,7 @@ impl<R: DeviceReal> Part for GridPart<R> {
 
     fn norms(
         shares: &[DeviceShare<Self>],
-        messages: &[Message],
+        exchange: (&[Message], &Paths),
         iterates: Iterates,
         request: NormRequest,
     ) -> Option<Result<Norms, SolverError>> {
@@ -326,7 +327,7 @@ impl<R: DeviceReal> Part for GridPart<R> {
         let found = || {
             Ok(Norms {
                 residual: residual
-                    .then(|| norms::residual(shares, messages, iterates))
+                    .then(|| norms::residual(shares, exchange, iterates))
                     .transpose()?,
                 max_change: request
                     .max_change

@@ -1,11 +1,12 @@
 //! The links between the GPUs of this machine, measured.
 
-use super::transfer::Transfer;
+use super::paths::{Parcel, Paths};
 use crate::clock::Instant;
 use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::properties::GpuLink;
 use crate::solver::{ExchangePath, SolverError};
 use cudarc::driver::DevicePtr;
+use std::sync::Arc;
 
 /// Bytes of a message, and how many are timed one after the other.
 const MESSAGE: usize = 4096;
@@ -20,25 +21,30 @@ const BULKS: usize = 4;
 /// # Errors
 /// [`SolverError`] if one cannot be used, or has no room for the copies.
 pub(in crate::solver::cuda) fn measure(ordinals: &[u32]) -> Result<Vec<GpuLink>, SolverError> {
-    let gpus = ordinals.iter().map(|&ordinal| Gpu::open(ordinal));
+    let gpus = ordinals.iter().map(|&ordinal| Gpu::open(ordinal).map(Arc::new));
     let gpus = gpus.collect::<Result<Vec<_>, _>>()?;
-    let mut links = Vec::new();
-    for from in &gpus {
-        for to in gpus.iter().filter(|to| to.ordinal != from.ordinal) {
-            links.push(between(from, to)?);
-        }
-    }
-    Ok(links)
+    let of = |from: usize| (0..gpus.len()).filter(move |to| *to != from).map(move |to| [from, to]);
+    let pairs: Vec<_> = (0..gpus.len()).flat_map(of).collect();
+    let paths = Paths::new(&gpus, ExchangePath::Auto, &pairs)?;
+    pairs.iter().map(|ends| between(&gpus, &paths, *ends)).collect()
 }
 
-fn between(from: &Gpu, to: &Gpu) -> Result<GpuLink, SolverError> {
+/// The link from one of these GPUs to another.
+fn between(gpus: &[Arc<Gpu>], paths: &Paths, ends: [usize; 2]) -> Result<GpuLink, SolverError> {
+    let [from, to] = ends.map(|end| &gpus[end]);
     let streams = [from.stream()?, to.stream()?];
-    let transfer = Transfer::new(from, to, BULK, ExchangePath::Auto)?;
+    let transfer = paths.transfer(ends, BULK)?;
     // SAFETY: what is copied is not read.
     let [source, target] = [unsafe { from.allocate::<u8>(&streams[0], BULK) }?, unsafe {
         to.allocate::<u8>(&streams[1], BULK)
     }?];
-    let ends = [source.device_ptr(&streams[0]).0, target.device_ptr(&streams[1]).0];
+    let places = [source.device_ptr(&streams[0]).0, target.device_ptr(&streams[1]).0];
+    let send = |bytes: usize| {
+        let (transfer, streams) = (&transfer, streams.each_ref());
+        let parcel = Parcel { transfer, streams, ends: places, bytes, place: 0, after: None };
+        let sent = from.check(paths.enqueue(&[parcel]));
+        sent.map_err(|error| paths.failure().map_or(error, Into::into))
+    };
     let wait = || -> Result<(), SolverError> {
         from.check(streams[0].synchronize())?;
         to.check(streams[1].synchronize())
@@ -46,12 +52,12 @@ fn between(from: &Gpu, to: &Gpu) -> Result<GpuLink, SolverError> {
     let seconds = |bytes: usize, copies: usize| -> Result<f64, SolverError> {
         // The first copies may take longer.
         for _ in 0..2 {
-            from.check(transfer.enqueue(streams.each_ref(), ends, bytes, 0))?;
+            send(bytes)?;
         }
         wait()?;
         let begin = Instant::now();
         for _ in 0..copies {
-            from.check(transfer.enqueue(streams.each_ref(), ends, bytes, 0))?;
+            send(bytes)?;
         }
         wait()?;
         Ok(begin.elapsed().as_secs_f64() / copies as f64)
@@ -59,7 +65,7 @@ fn between(from: &Gpu, to: &Gpu) -> Result<GpuLink, SolverError> {
     Ok(GpuLink {
         from: from.ordinal,
         to: to.ordinal,
-        path: transfer.path().name(),
+        path: paths.between(ends)?,
         latency_us: 1e6 * seconds(MESSAGE, MESSAGES)?,
         bandwidth: 1e-9 * BULK as f64 / seconds(BULK, BULKS)?,
     })

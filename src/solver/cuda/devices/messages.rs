@@ -1,10 +1,10 @@
 //! What devices send to each other.
 
+use super::paths::{Parcel, Paths};
 use super::transfer::{Transfer, copy};
+use crate::solver::SolverError;
 use crate::solver::cuda::arguments::Pointer;
-use crate::solver::cuda::gpu::Gpu;
-use crate::solver::{ExchangePath, SolverError};
-use cudarc::driver::{CudaStream, DriverError};
+use cudarc::driver::{CudaEvent, CudaStream, DriverError};
 use std::sync::Arc;
 
 /// Values that a device sends to another in every exchange.
@@ -25,15 +25,14 @@ impl Message {
     /// Prepares the messages from one device to another, each of so many bytes.
     ///
     /// # Errors
-    /// [`SolverError`] if their GPUs cannot reach each other and `path` demands it, or a driver fails.
+    /// [`SolverError`] if a driver fails.
     pub fn new(
         [from, to]: [usize; 2],
-        gpus: &[Arc<Gpu>],
+        paths: &Paths,
         [sent, received]: [[Pointer; 2]; 2],
         bytes: usize,
-        path: ExchangePath,
     ) -> Result<Self, SolverError> {
-        let transfer = Transfer::new(&gpus[from], &gpus[to], bytes, path)?;
+        let transfer = paths.transfer([from, to], bytes)?;
         Ok(Self { from, to, sent, received, bytes, is_answered: false, transfer })
     }
 
@@ -43,9 +42,15 @@ impl Message {
         Self { is_answered, ..self }
     }
 
-    /// Enqueues it for an array: into a stream of its sender and, through this machine, into one of its receiver.
-    pub fn enqueue(&self, streams: [&Arc<CudaStream>; 2], array: usize) -> Result<(), DriverError> {
-        self.transfer.enqueue(streams, [self.sent[array], self.received[array]], self.bytes, 0)
+    /// Its values of an array, in streams of its sender and its receiver, the first of which waits for `after`.
+    pub fn of_array<'a>(
+        &'a self,
+        array: usize,
+        streams: [&'a Arc<CudaStream>; 2],
+        after: Option<&'a CudaEvent>,
+    ) -> Parcel<'a> {
+        let ends = [self.sent[array], self.received[array]];
+        Parcel { transfer: &self.transfer, streams, ends, bytes: self.bytes, place: 0, after }
     }
 
     /// Enqueues a copy of what its receiver has of it from one array to the other.

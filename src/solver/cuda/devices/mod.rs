@@ -9,7 +9,8 @@
 //! | `grid.rs`, `blocks.rs` | what a device makes of either |
 //! | `cycles.rs` | a cycle of all devices, and in which order streams do it |
 //! | `messages.rs` | what devices send to each other |
-//! | `transfer.rs` | copies from one GPU to another |
+//! | `paths.rs` | the ways between devices |
+//! | `transfer.rs` | values on one of them |
 //! | `pack.rs` | values that lie apart, brought together for a copy |
 //! | `speed.rs` | how fast each GPU is, where a grid is shared out by that |
 //! | `norms.rs` | norms of a grid by a pass over what every device owns |
@@ -28,6 +29,7 @@ mod messages;
 mod norms;
 mod pack;
 mod part;
+mod paths;
 mod rank;
 mod share;
 mod speed;
@@ -54,12 +56,12 @@ use cycles::SharedCycles;
 use grid::GridPart;
 use messages::{Message, Report};
 use part::{Cut, Part, Setup};
+use paths::Paths;
 use share::DeviceShare;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;
-use transfer::Transfer;
 
 pub(super) use links::measure as measure_links;
 pub(super) use rank::RankSolver;
@@ -69,6 +71,7 @@ pub(super) use rank::RankSolver;
 struct DevicesSolver<P: Part> {
     /// Dropped first: it waits for cycles, which use the arrays of the other fields.
     batches: GraphBatch,
+    paths: Paths,
     shares: Vec<DeviceShare<P>>,
     messages: Vec<Message>,
     reports: Vec<Report>,
@@ -78,6 +81,7 @@ struct DevicesSolver<P: Part> {
     method: Method,
     devices: Vec<Device>,
     exchange: ExchangePath,
+    exchange_paths: Vec<ExchangePath>,
     /// Whether some cycles are made with values of other devices that are older than the cycle before.
     has_frozen_halos: bool,
     has_exact: bool,
@@ -150,13 +154,15 @@ impl<P: Part> DevicesSolver<P> {
         (kernel, block_size): (Kernel, Option<u32>),
     ) -> Result<Self, SolverError> {
         let gpus = open(devices, shared(problem, &method)?.count())?;
+        let pairs = paths::pairs(shared(problem, &method)?);
+        let paths = Paths::new(&gpus, exchange, &pairs)?;
         let cut = |method: &Method| {
             P::cut(&Setup {
                 problem,
                 method,
                 devices: shared(problem, method)?,
                 gpus: &gpus,
-                exchange,
+                paths: &paths,
                 host: &host,
                 kernel,
                 block_size,
@@ -183,6 +189,8 @@ impl<P: Part> DevicesSolver<P> {
         let has_frozen_halos = shared.have_frozen_halos();
         let mut solver = Self {
             batches,
+            exchange_paths: paths.used(&pairs)?,
+            paths,
             forked: transfer::event(&gpus[0])?,
             shares,
             messages,
@@ -228,9 +236,9 @@ impl<P: Part> DevicesSolver<P> {
         self.batches = GraphBatch::new(&first, &stream, parts)?;
         let together = self.batches.together();
         self.reports.clear();
-        for share in &mut self.shares[1..] {
+        for (share, device) in self.shares[1..].iter_mut().zip(1..) {
             let [squares, others] = share.allocate_sums(together)?;
-            let transfer = |bytes| Transfer::new(&share.gpu, &first, bytes, self.exchange);
+            let transfer = |bytes| self.paths.transfer([device, 0], bytes);
             self.reports.push(Report { squares: transfer(squares)?, others: transfer(others)? });
         }
         Ok(())
@@ -248,9 +256,10 @@ impl<P: Part> DevicesSolver<P> {
     /// Makes a batch of cycles.
     fn batch(&mut self, most: u64, measure: bool) -> Result<Batch, SolverError> {
         self.host.outdate();
-        let Self { batches, shares, messages, reports, forked, iterates, .. } = self;
+        let Self { batches, paths, shares, messages, reports, forked, iterates, .. } = self;
         let stream = Arc::clone(&shares[0].streams.border);
-        let cycles = SharedCycles { shares, messages, reports, forked, last: Cell::new(None) };
+        let last = Cell::new(None);
+        let cycles = SharedCycles { shares, messages, paths, reports, forked, last };
         let (found, cycles, seconds) = batches.batch(&cycles, &stream, iterates, most, measure)?;
         let diagonal = self.shares[0].part.diagonal();
         let all = self.batches.finds_all_norms();
@@ -283,9 +292,14 @@ impl<P: Part> DevicesSolver<P> {
         Ok(Batch { norms: vec![CycleNorms { residual_before, max_change, error }], ..made })
     }
 
-    /// An error of the devices, which names the GPU that failed.
+    /// An error of the devices, which names the GPU that failed, or says why NCCL did.
     fn failed(&self, error: SolverError) -> SolverError {
-        several::failed(self.shares.iter().map(|share| &share.gpu), error)
+        let gpus = || self.shares.iter().map(|share| &share.gpu);
+        match self.paths.failure() {
+            // It fails, too, where a GPU does.
+            Some(failure) if several::all_work(gpus()) => failure.into(),
+            _ => several::failed(gpus(), error),
+        }
     }
 }
 
@@ -360,6 +374,16 @@ fn on_all(footprint: Footprint, gpus: &[Arc<Gpu>]) -> Footprint {
     Footprint { products: footprint.products.map(all), ..footprint }
 }
 
+impl<P: Part> Drop for DevicesSolver<P> {
+    /// Where a GPU is lost, kernels of NCCL on others wait for it until the group is closed, and whoever frees their memory waits
+    /// for them. The graphs that it was recorded in go first.
+    fn drop(&mut self) {
+        // What fails was reported before.
+        _ = self.batches.reset();
+        self.paths.close();
+    }
+}
+
 impl<P: Part> Advance for DevicesSolver<P> {
     fn cycles(&mut self, most: u64, norms: NormRequest) -> Result<Batch, SolverError> {
         self.some_cycles(most, norms).map_err(|error| self.failed(error))
@@ -414,7 +438,7 @@ impl<P: Part> ObservedOnHost for DevicesSolver<P> {
 impl<P: Part> DevicesSolver<P> {
     /// Norms of the present iterate, by passes over what every device owns, or on this machine.
     fn norms_of_shares(&self, request: NormRequest) -> Result<Norms, SolverError> {
-        match P::norms(&self.shares, &self.messages, self.iterates, request) {
+        match P::norms(&self.shares, (&self.messages, &self.paths), self.iterates, request) {
             Some(found) => found,
             None => self.host(request.max_change)?.norms(request),
         }
@@ -432,6 +456,10 @@ impl<P: Part> Describe for DevicesSolver<P> {
 
     fn device(&self) -> Option<&DeviceInfo> {
         Some(&self.device)
+    }
+
+    fn exchange_paths(&self) -> &[ExchangePath] {
+        &self.exchange_paths
     }
 
     fn set_up_times(&self) -> SetUpTimes {

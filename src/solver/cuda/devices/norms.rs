@@ -2,6 +2,7 @@
 
 use super::grid::GridPart;
 use super::messages::Message;
+use super::paths::Paths;
 use super::share::DeviceShare;
 use crate::solver::cuda::arguments::Norms;
 use crate::solver::cuda::graph_batch::Iterates;
@@ -11,19 +12,22 @@ use crate::solver::{ResidualNorms, SolverError};
 type GridShare<R> = DeviceShare<GridPart<R>>;
 
 /// The residual. Where devices have not exchanged what the last cycle made, they do so for the pass alone.
-pub(super) fn residual<R: DeviceReal>(
-    shares: &[GridShare<R>],
-    messages: &[Message],
+pub(super) fn residual<'a, R: DeviceReal>(
+    shares: &'a [GridShare<R>],
+    (messages, paths): (&'a [Message], &Paths),
     iterates: Iterates,
 ) -> Result<ResidualNorms, SolverError> {
     let Iterates { current, before, .. } = iterates;
     let is_frozen = !iterates.are_exchanged();
     if is_frozen {
-        for message in messages {
-            let [sender, receiver] = [message.from, message.to].map(|device| &shares[device]);
-            let streams = [&sender.streams.copies, &receiver.streams.copies];
-            sender.gpu.check(message.enqueue(streams, current))?;
-        }
+        let copies = |device: usize| &shares[device].streams.copies;
+        let of_message = |message: &'a Message| {
+            message.of_array(current, [message.from, message.to].map(copies), None)
+        };
+        let parcels: Vec<_> = messages.iter().map(of_message).collect();
+        let enqueued = paths.enqueue(&parcels);
+        let copies = shares.iter().map(|share| &share.streams.copies);
+        shares[0].gpu.check(enqueued.and_then(|()| paths.watch(copies)))?;
         wait(shares)?;
     }
     let mut all = Norms::default();

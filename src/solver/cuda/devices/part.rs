@@ -1,6 +1,7 @@
 //! What is different where devices share a grid and where they share a matrix: what a device makes of a cycle.
 
 use super::messages::Message;
+use super::paths::Paths;
 use super::share::DeviceShare;
 use crate::problem::Problem;
 use crate::solver::cpu::CpuSolver;
@@ -10,7 +11,7 @@ use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::graph_batch::{Iterates, Others};
 use crate::solver::cuda::real::DeviceReal;
 use crate::solver::{
-    Devices, ExchangePath, Footprint, Kernel, Method, NormRequest, Norms, SetUpTimes, SolverError,
+    Devices, Footprint, Kernel, Method, NormRequest, Norms, SetUpTimes, SolverError,
 };
 use cudarc::driver::{CudaStream, DriverError};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ pub(super) struct Setup<'a, R> {
     pub devices: &'a Devices,
     /// The GPU of each of them.
     pub gpus: &'a [Arc<Gpu>],
-    pub exchange: ExchangePath,
+    pub paths: &'a Paths,
     /// The solver on this machine, which has the numbers of the system.
     pub host: &'a CpuSolver<R>,
     pub kernel: Kernel,
@@ -110,7 +111,7 @@ pub(super) trait Part: Send + Sized + 'static {
     /// Norms of the present iterate, by passes on the devices; `None` where they are found on this machine.
     fn norms(
         shares: &[DeviceShare<Self>],
-        messages: &[Message],
+        exchange: (&[Message], &Paths),
         iterates: Iterates,
         request: NormRequest,
     ) -> Option<Result<Norms, SolverError>>;

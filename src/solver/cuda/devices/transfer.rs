@@ -1,8 +1,8 @@
-//! Copies from the memory of one GPU to that of another, in the order of streams.
+//! Values from the memory of one GPU to that of another, in the order of streams.
 
+use crate::solver::SolverError;
 use crate::solver::cuda::arguments::Pointer;
 use crate::solver::cuda::gpu::Gpu;
-use crate::solver::{ExchangePath, SolverError};
 use cudarc::driver::sys::{self, CUevent_flags, CUresult};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, result};
 use std::ffi::c_void;
@@ -11,46 +11,74 @@ use std::sync::Arc;
 /// Pinned memory that every context may use.
 const PORTABLE: u32 = sys::CU_MEMHOSTALLOC_PORTABLE;
 
-/// Copies from the memory of one GPU to that of another.
+/// Values from the memory of one GPU to that of another.
 pub(super) struct Transfer {
-    /// Pinned memory of this machine that values go through, and the event that they are there; `None` where copies go from
-    /// GPU to GPU, or stay on one.
-    host: Option<(Pinned, CudaEvent)>,
+    by: By,
     /// The event that values have arrived.
-    pub arrived: CudaEvent,
+    arrived: CudaEvent,
+}
+
+/// How they get there.
+enum By {
+    /// Copies from GPU to GPU, or on one.
+    Copies,
+    /// Through pinned memory of this machine, with the event that they are there.
+    Host(Pinned, CudaEvent),
+    /// Through NCCL, for which the GPUs have these places in its group, with the event that they have left.
+    Nccl([usize; 2], CudaEvent),
 }
 
 impl Transfer {
-    /// Prepares copies of up to that many bytes.
+    /// Copies from a GPU to one that it reaches, or to itself.
     ///
     /// # Errors
-    /// [`SolverError`] if the GPUs cannot reach each other and `path` demands it, or a driver fails.
-    pub fn new(
-        from: &Gpu,
-        to: &Gpu,
-        bytes: usize,
-        path: ExchangePath,
-    ) -> Result<Self, SolverError> {
-        let is_same = from.ordinal == to.ordinal;
-        let reaches = is_same || path != ExchangePath::Host && from.check(reach(from, to))?;
-        if !reaches && path == ExchangePath::Peer {
-            return Err(SolverError::NoPeers { from: from.ordinal, to: to.ordinal });
-        }
-        // The last stream of a copy records `arrived`.
-        if reaches && !(is_same && path == ExchangePath::Host) {
-            return Ok(Self { host: None, arrived: event(from)? });
-        }
-        let pinned = from.check(Pinned::new(&from.context, bytes))?;
-        Ok(Self { host: Some((pinned, event(from)?)), arrived: event(to)? })
+    /// [`SolverError`] if a driver fails.
+    pub fn direct(from: &Gpu) -> Result<Self, SolverError> {
+        // The last stream of a transfer records `arrived`.
+        Ok(Self { by: By::Copies, arrived: event(from)? })
     }
 
-    /// Whether values go directly, or through this machine.
-    pub fn path(&self) -> ExchangePath {
-        if self.host.is_some() { ExchangePath::Host } else { ExchangePath::Peer }
+    /// Copies of up to that many bytes through this machine.
+    ///
+    /// # Errors
+    /// As [`Transfer::direct`].
+    pub fn through_host([from, to]: [&Gpu; 2], bytes: usize) -> Result<Self, SolverError> {
+        let pinned = from.check(Pinned::new(&from.context, bytes))?;
+        Ok(Self { by: By::Host(pinned, event(from)?), arrived: event(to)? })
+    }
+
+    /// Messages of NCCL between GPUs with these places in its group.
+    ///
+    /// # Errors
+    /// As [`Transfer::direct`].
+    pub fn through_nccl([from, to]: [&Gpu; 2], members: [usize; 2]) -> Result<Self, SolverError> {
+        Ok(Self { by: By::Nccl(members, event(from)?), arrived: event(to)? })
+    }
+
+    /// The places of both GPUs in NCCL's group, if values go through that.
+    pub fn members(&self) -> Option<[usize; 2]> {
+        match self.by {
+            By::Nccl(members, _) => Some(members),
+            By::Copies | By::Host(..) => None,
+        }
+    }
+
+    /// Lets a stream wait until values have arrived.
+    pub fn wait_for_arrival(&self, stream: &CudaStream) -> Result<(), DriverError> {
+        stream.wait(&self.arrived)
+    }
+
+    /// Lets a stream of the sender wait until values may be overwritten that it sent, and others be sent.
+    pub fn wait_to_send(&self, stream: &CudaStream) -> Result<(), DriverError> {
+        match &self.by {
+            By::Nccl(_, left) => stream.wait(left),
+            By::Copies | By::Host(..) => stream.wait(&self.arrived),
+        }
     }
 
     /// Enqueues a copy: into the stream of the GPU that sends and, through this machine, into that of the one that receives.
-    /// `place` numbers copies of the same size that are under way together.
+    /// `place` numbers copies of the same size that are under way together. What NCCL moves is enqueued before, all of it
+    /// together, and only the events follow.
     pub fn enqueue(
         &self,
         [sends, receives]: [&Arc<CudaStream>; 2],
@@ -58,12 +86,16 @@ impl Transfer {
         bytes: usize,
         place: usize,
     ) -> Result<(), DriverError> {
-        match &self.host {
-            None => {
+        match &self.by {
+            By::Nccl(_, left) => {
+                left.record(sends)?;
+                self.arrived.record(receives)
+            }
+            By::Copies => {
                 copy(sends, from, to, bytes)?;
                 self.arrived.record(sends)
             }
-            Some((pinned, left)) => {
+            By::Host(pinned, left) => {
                 let there = pinned.part(place * bytes, bytes);
                 sends.context().bind_to_thread()?;
                 // SAFETY: the memory holds as many bytes, and both streams are waited for before it is freed.

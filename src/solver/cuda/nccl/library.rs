@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 pub(super) type Code = c_int;
 
 /// `ncclSuccess`.
-const SUCCESS: Code = 0;
+pub(super) const SUCCESS: Code = 0;
 
 /// Types of values (`ncclDataType_t`): bytes, and numbers of 64 bits.
 pub(super) const BYTES: c_int = 1;
@@ -31,6 +31,8 @@ pub(super) struct Nccl {
     pub version: i32,
     get_unique_id: unsafe extern "C" fn(*mut UniqueId) -> Code,
     pub comm_init_rank: unsafe extern "C" fn(*mut Handle, c_int, UniqueId, c_int) -> Code,
+    pub comm_abort: unsafe extern "C" fn(Handle) -> Code,
+    pub comm_get_async_error: unsafe extern "C" fn(Handle, *mut Code) -> Code,
     pub group_start: unsafe extern "C" fn() -> Code,
     pub group_end: unsafe extern "C" fn() -> Code,
     /// Where values lie, how many and of which type, the other process.
@@ -68,7 +70,7 @@ pub(in crate::solver::cuda) fn version() -> Result<String, NcclError> {
     Ok(version_text(nccl()?.version))
 }
 
-/// A new group of processes. The process that makes it has to belong to it.
+/// A new group of processes, or of the GPUs of one. The process that makes it has to belong to it.
 ///
 /// # Errors
 /// [`NcclError`] if the library cannot be used, or fails.
@@ -120,6 +122,8 @@ fn load(file: &Path) -> Option<Nccl> {
             version,
             get_unique_id: *library.get("ncclGetUniqueId").ok()?,
             comm_init_rank: *library.get("ncclCommInitRank").ok()?,
+            comm_abort: *library.get("ncclCommAbort").ok()?,
+            comm_get_async_error: *library.get("ncclCommGetAsyncError").ok()?,
             group_start: *library.get("ncclGroupStart").ok()?,
             group_end: *library.get("ncclGroupEnd").ok()?,
             send: *library.get("ncclSend").ok()?,

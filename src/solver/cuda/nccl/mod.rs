@@ -1,14 +1,20 @@
-//! NCCL, which moves values between the GPUs of several processes. Its library is opened at run time, as the driver's is.
+//! NCCL, which moves values between GPUs of several processes, or of one. Its library is opened at run time, as the driver's is.
 //!
 //! | file | |
 //! |---|---|
 //! | `places.rs` | where the library may lie |
 //! | `library.rs` | the library, and the functions of it that are used |
+//! | `calls.rs` | calls, and why one failed |
 //! | `communicator.rs` | a process in a group of processes: what it sends and receives |
+//! | `gpu_group.rs` | the GPUs of one process as a group |
 
+mod calls;
 mod communicator;
+mod gpu_group;
 mod library;
 mod places;
 
-pub(super) use communicator::{Communicator, Message};
+pub(super) use calls::Message;
+pub(super) use communicator::Communicator;
+pub(super) use gpu_group::GpuGroup;
 pub(super) use library::{new_group, version};

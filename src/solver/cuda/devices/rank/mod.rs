@@ -33,8 +33,8 @@ use crate::solver::cuda::real::DeviceReal;
 use crate::solver::cuda::setting::Setting;
 use crate::solver::cuda::several::title_of_all;
 use crate::solver::{
-    Advance, Batch, CycleNorms, Describe, DeviceInfo, Devices, Footprint, Kernel, Method,
-    NormRequest, Norms, Products, Rank, RankOf, Solver, SolverError, Unavailable,
+    Advance, Batch, CycleNorms, Describe, DeviceInfo, Devices, ExchangePath, Footprint, Kernel,
+    Method, NormRequest, Norms, Products, Rank, RankOf, Solver, SolverError, Unavailable,
 };
 use cudarc::driver::{CudaEvent, DevicePtr, DriverError, result};
 use cycles::{PartsOfRanks, Planes, RankCycles};
@@ -353,6 +353,10 @@ impl<R: DeviceReal> Describe for RankSolver<R> {
 
     fn device(&self) -> Option<&DeviceInfo> {
         Some(&self.device)
+    }
+
+    fn exchange_paths(&self) -> &[ExchangePath] {
+        &[ExchangePath::Nccl]
     }
 }
 
