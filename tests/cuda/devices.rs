@@ -41,11 +41,11 @@ pub fn shared(sweeps: Method, shape: &Shape, count: usize, every: u64) -> Method
     sweeps.on_devices(made.expect("one device shares with none"))
 }
 
-/// How devices are made: on as many GPUs, where there are, or on one; and how they exchange.
+/// How devices are made: on as many GPUs as there are, some of which may have several, or on one; and how they exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct Made {
-    is_real: bool,
-    exchange: ExchangePath,
+    pub is_real: bool,
+    pub exchange: ExchangePath,
 }
 
 pub fn made() -> impl Strategy<Value = Made> {
@@ -62,8 +62,8 @@ pub fn on_gpus(
     Made { is_real, exchange }: Made,
 ) -> Result<Box<dyn Solver>, SolverError> {
     let count = method.devices().map_or(1, Devices::count);
-    let real = several().get(..count).filter(|_| is_real && count > 1);
-    let devices = real.unwrap_or(std::slice::from_ref(device()));
+    let most = if is_real { count.min(several().len()) } else { 1 };
+    let devices = &several()[..most];
     let gpus = Gpus { devices, exchange };
     cuda::poisoned_solver(problem, method.clone(), precision, gpus, kernel, None)
 }
@@ -149,16 +149,16 @@ pub fn of_planes(cases: impl Strategy<Value = Case>) -> impl Strategy<Value = Ca
     })
 }
 
-fn kernels() -> impl Strategy<Value = Kernel> {
+pub fn kernels() -> impl Strategy<Value = Kernel> {
     prop::sample::select(vec![Kernel::CLASSIC, Kernel::SHARED, Kernel::REGISTER, Kernel::AUTO])
 }
 
-fn precisions() -> impl Strategy<Value = Precision> {
+pub fn precisions() -> impl Strategy<Value = Precision> {
     prop::sample::select(Precision::ALL.to_vec())
 }
 
 /// How many devices, how often they exchange, and the damping.
-fn sharing() -> impl Strategy<Value = (usize, u64, f64)> {
+pub fn sharing() -> impl Strategy<Value = (usize, u64, f64)> {
     let omega = prop_oneof![3 => Just(1.0), 1 => 0.1..1.5_f64];
     (2..=4_usize, prop_oneof![2 => Just(1), 1 => 2..=4_u64], omega)
 }

@@ -8,6 +8,7 @@
 mod cases;
 mod damping;
 mod devices;
+mod exchange;
 mod gpu;
 mod iterates;
 mod life;
@@ -33,6 +34,8 @@ fn main() -> ExitCode {
     if let Some(code) = ranks::as_process() {
         return code;
     }
+    // SAFETY: this is the only thread.
+    unsafe { std::env::set_var("NCCL_NVLS_ENABLE", "0") };
     let mut arguments = Arguments::from_args();
     // There is one GPU.
     arguments.test_threads.get_or_insert(1);
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         streaming::TESTS,
         devices::TESTS,
         matrix_devices::TESTS,
+        exchange::TESTS,
         ranks::TESTS,
         // The last of them takes the GPU away.
         life::TESTS,
@@ -59,13 +63,17 @@ fn main() -> ExitCode {
     .concat();
     let count = gpus.as_ref().map_or(0, Vec::len);
     if count == 1 {
-        eprintln!("PROCESSES THAT SHARE A GRID: not run, there is one GPU");
+        eprintln!("PROCESSES THAT SHARE A GRID, EXCHANGE THROUGH NCCL: not run, there is one GPU");
     }
-    let needs_two = |name: &str| ranks::TESTS.iter().any(|(of_two, _)| *of_two == name);
+    let is_in = |tests: &[(&str, fn())], name: &str| tests.iter().any(|(its, _)| *its == name);
+    let needs_two = |name: &str| is_in(ranks::TESTS, name) || is_in(exchange::TESTS, name);
+    let lacks_nccl = count > 1 && !exchange::has_nccl();
     let trials = trials
         .into_iter()
         .map(|(name, test)| {
-            let is_ignored = gpus.is_err() || count == 1 && needs_two(name);
+            let is_ignored = gpus.is_err()
+                || count == 1 && needs_two(name)
+                || lacks_nccl && is_in(exchange::TESTS, name);
             Trial::test(name, move || done(test)).with_ignored_flag(is_ignored)
         })
         .collect();

@@ -28,7 +28,7 @@ pub const TESTS: &[(&str, fn())] = &[
 ];
 
 /// A method on as many of `count` devices as there are blocks.
-fn shared(case: &Case, problem: &Problem, sweeps: Method, count: usize, every: u64) -> Method {
+pub fn shared(case: &Case, problem: &Problem, sweeps: Method, count: usize, every: u64) -> Method {
     let matrix = problem.operator.matrix().expect("a matrix");
     let Method::Hierarchical { tiling, .. } = case.method() else { panic!("blocks") };
     let (blocks, every) = (tiling.x(), NonZeroU64::new(every).expect("at least 1"));
@@ -37,7 +37,7 @@ fn shared(case: &Case, problem: &Problem, sweeps: Method, count: usize, every: u
     sweeps.on_devices(devices.expect("no more devices than blocks"))
 }
 
-fn exact(problem: &Problem) -> Field<f64> {
+pub fn exact(problem: &Problem) -> Field<f64> {
     Field::from_fn(problem.shape, |i, _| 0.1 * i as f64)
 }
 
