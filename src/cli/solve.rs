@@ -107,7 +107,7 @@ impl Solve {
         let plan = Arc::new(planner().plan_to_fit(&spec)?);
         let mut setup_seconds = begin.elapsed().as_secs_f64();
         self.print_notes(&plan);
-        self.check_memory(&plan)?;
+        self.memory_need(&plan).check(plan.precision)?;
         let begin = Instant::now();
         let mut run = set_up(&plan, interrupt, self.save_curve.is_some())?;
         setup_seconds += begin.elapsed().as_secs_f64();
@@ -139,16 +139,15 @@ impl Solve {
         let begin = Instant::now();
         let mut plan = ranks::plan(spec, launch)?;
         // What is recorded decides what the processes exchange.
-        let also = format!("norms of every cycle: {}\n", self.save_curve.is_some());
-        let inputs = files_of(spec);
-        let (own, watch) = ranks::join(launch, &mut plan, &inputs, &also, move |sentence| {
-            interrupt.fail(sentence)
-        })?;
+        let settings = format!("norms of every cycle: {}\n", self.save_curve.is_some());
+        let (inputs, needed) = (files_of(spec), self.memory_need(&plan).bytes());
+        let also = ranks::Also { inputs: &inputs, settings: &settings, needed };
+        let on_lost = move |sentence: &str| interrupt.fail(sentence);
+        let (own, watch) = ranks::join(launch, &mut plan, also, on_lost)?;
         let plan = Arc::new(plan);
         if is_first {
             self.print_notes(&plan);
         }
-        self.check_memory(&plan)?;
         let made = Run::of_rank(&plan, own).map_err(anyhow::Error::from).and_then(|mut run| {
             run.find_all_norms(self.save_curve.is_some());
             let setup_seconds = begin.elapsed().as_secs_f64();
@@ -213,8 +212,8 @@ impl Solve {
         print_gpu_notes(plan);
     }
 
-    /// Refuses a run that this machine has no memory for.
-    fn check_memory(&self, plan: &Plan) -> anyhow::Result<()> {
+    /// What a run needs of the memory of this machine.
+    fn memory_need(&self, plan: &Plan) -> MemoryNeed {
         let mut need = match &plan.spec.store {
             Some(_) => MemoryNeed::in_store(plan),
             None => MemoryNeed::of(plan, &[FieldKind::Residual]),
@@ -226,8 +225,7 @@ impl Solve {
             let bytes = plan.problem.shape.array_bytes(UNKNOWNS_TO_SAVE, Precision::F64);
             need.add("the unknowns to save", bytes);
         }
-        need.check(plan.precision)?;
-        Ok(())
+        need
     }
 
     /// Makes the cycles, prints the summary, and saves what was asked for.

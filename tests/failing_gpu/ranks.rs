@@ -10,6 +10,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
+use tilescope::grid::memory::available;
 
 const RUN: &str = "solve --problem random --shape 90x100 --tile 16 --k 4 --overlap 2 --tol none --max-cycles 50 --json";
 const TILES: &str = "--tile 16 --k 4 --overlap 2";
@@ -144,4 +145,24 @@ fn a_rank_that_fails_says_why_and_the_others_that_it_is_gone() {
         }
         assert_eq!(folder.path().read_dir().unwrap().count(), 0);
     }
+}
+
+/// Each holds the arrays of the whole grid, and would fit alone.
+#[test]
+fn ranks_of_a_machine_need_memory_together() {
+    // Three arrays of 0.6 of the memory that is free.
+    let rows = (available() as f64 * 0.6 / (3.0 * 8.0 * 65_536.0)) as u64;
+    let run = RUN.replace("--shape 90x100", &format!("--shape 65536x{rows}"));
+    let arguments = format!("{run} --exchange nccl {SAVED}");
+    let (folder, ended) =
+        Ranks::start(2, &arguments, &[("TILESCOPE_TEST_ROOM", "1000000000000")]).end();
+    for output in &ended {
+        let said = said(output);
+        assert!(said.starts_with("tilescope: ranks 0, 1 on "), "{said}");
+        assert!(said.contains(" together need ") && said.lines().count() == 1, "{said}");
+        assert!(said.ends_with("is free; use a smaller shape or more machines\n"), "{said}");
+        assert_eq!(output.status.code(), Some(1));
+        assert!(output.stdout.is_empty());
+    }
+    assert_eq!(folder.path().read_dir().unwrap().count(), 0);
 }

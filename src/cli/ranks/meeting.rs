@@ -3,6 +3,7 @@
 
 use super::error::RankError;
 use super::launch::Launch;
+use super::memory;
 use super::wire::{self, Hello, Message, Ready};
 use crate::clock::Instant;
 use crate::files::reason;
@@ -167,8 +168,8 @@ fn check<'a>(all: impl Iterator<Item = &'a Hello>) -> Result<(), String> {
     }
     let mut gpus: BTreeMap<&str, usize> = BTreeMap::new();
     let mut nccl: Option<(&str, usize)> = None;
-    for Hello { rank, ready, .. } in all {
-        let Ready { nccl: version, gpu } =
+    for Hello { rank, ready, .. } in &all {
+        let Ready { nccl: version, gpu, .. } =
             ready.as_ref().map_err(|why| format!("rank {rank} cannot take part: {why}"))?;
         if let Some(other) = gpus.insert(gpu, *rank) {
             return Err(format!(
@@ -182,7 +183,8 @@ fn check<'a>(all: impl Iterator<Item = &'a Hello>) -> Result<(), String> {
             ));
         }
     }
-    Ok(())
+    let ready = all.iter().filter_map(|hello| Some((hello.rank, hello.ready.as_ref().ok()?)));
+    memory::check(ready.map(|(rank, ready)| (rank, &ready.memory)))
 }
 
 /// The first line in which two texts differ.
@@ -243,6 +245,7 @@ fn ask(stream: &mut TcpStream, hello: &Message, patience: Duration) -> io::Resul
 
 #[cfg(test)]
 mod tests {
+    use super::super::memory::Memory;
     use super::*;
     use crate::solver::Rank;
     use std::thread;
@@ -261,7 +264,8 @@ mod tests {
     }
 
     fn hello(rank: usize, count: usize) -> Hello {
-        let ready = Ready { nccl: "2.28.3".to_owned(), gpu: format!("gpu {rank}") };
+        let (nccl, gpu) = ("2.28.3".to_owned(), format!("gpu {rank}"));
+        let ready = Ready { nccl, gpu, memory: Memory::of_this(0) };
         Hello {
             version: "1".to_owned(),
             rank,
@@ -335,8 +339,21 @@ mod tests {
             "ranks 1 and 3 have the same GPU; start one process for each GPU, with its number on the machine in LOCAL_RANK",
         );
         let mut old = four();
-        old[1].ready = Ok(Ready { nccl: "2.18.1".to_owned(), gpu: "gpu 1".to_owned() });
+        old[1].ready = old[1].ready.clone().map(|it| Ready { nccl: "2.18.1".to_owned(), ..it });
         all_say(old, "rank 0 has NCCL 2.28.3 and rank 1 NCCL 2.18.1; all must have the same");
+        let mut large = four();
+        let needed = crate::grid::memory::available() / 3;
+        for hello in &mut large {
+            hello.ready =
+                hello.ready.clone().map(|it| Ready { memory: Memory::of_this(needed), ..it });
+        }
+        for met in meet(large, 4, 20) {
+            let said = met.unwrap_err();
+            assert!(
+                said.starts_with("ranks 0, 1, 2, 3 on ") && said.contains("together need"),
+                "{said}"
+            );
+        }
         let mut version = vec![hello(0, 2), hello(1, 2)];
         version[1].version = "2".to_owned();
         all_say(version, "rank 1 runs version 2 and rank 0 version 1");

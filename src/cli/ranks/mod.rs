@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `launch.rs` | the environment that a launcher sets |
 //! | `meeting.rs` | how the processes find each other, and agree on the run |
+//! | `memory.rs` | whether those of a machine have the memory that they need |
 //! | `watch.rs` | whether the others are alive, and the common end |
 //! | `wire.rs` | messages between rank 0 and the others |
 //! | `error.rs` | why they cannot make a run together |
@@ -13,6 +14,7 @@
 mod error;
 mod launch;
 mod meeting;
+mod memory;
 mod watch;
 mod wire;
 
@@ -23,6 +25,7 @@ pub(super) use watch::Watch;
 use crate::run::{Backend, MethodName, Plan, PlanError, Planner, ProblemKind, RunSpec};
 use crate::solver::cuda::{self, Device};
 use crate::solver::{ExchangePath, Place, RankOf};
+use memory::Memory;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
@@ -75,16 +78,25 @@ pub(super) fn plan(spec: &RunSpec, launch: &Launch) -> anyhow::Result<Plan> {
     Ok(planned?)
 }
 
+/// What a run is beside its plan, for one of the processes that make it.
+pub(super) struct Also<'a> {
+    /// The files that it reads, with the options that name them.
+    pub inputs: &'a [(&'a str, &'a Path)],
+    /// What decides beside the plan how the run is made, line by line.
+    pub settings: &'a str,
+    /// Bytes that this process needs in main memory.
+    pub needed: u64,
+}
+
 /// Gives the plan the GPU of this process, meets the other processes, and watches them from then on; `on_lost` gets the
-/// sentence where one is lost. `also` is what decides beside the plan how the run is made, line by line.
+/// sentence where one is lost.
 ///
 /// # Errors
-/// [`RankError`] if they do not meet, or cannot make the run together.
+/// [`RankError`] if they do not meet, or cannot make the run together; also where a machine lacks memory for its own.
 pub(super) fn join(
     launch: &Launch,
     plan: &mut Plan,
-    inputs: &[(&str, &Path)],
-    also: &str,
+    Also { inputs, settings, needed }: Also<'_>,
     on_lost: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<(RankOf, Watch), RankError> {
     let rank = launch.rank;
@@ -92,8 +104,8 @@ pub(super) fn join(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         rank: rank.index,
         count: rank.count,
-        run: plan.spec.to_toml() + also + &contents(inputs),
-        ready: take_gpu(launch, plan),
+        run: plan.spec.to_toml() + settings + &contents(inputs),
+        ready: take_gpu(launch, plan, needed),
     };
     let (group, streams) = match rank.index {
         0 => {
@@ -109,13 +121,14 @@ pub(super) fn join(
 }
 
 /// Opens the GPU of this process, and NCCL; or why that cannot be.
-fn take_gpu(launch: &Launch, plan: &mut Plan) -> Result<Ready, String> {
+fn take_gpu(launch: &Launch, plan: &mut Plan, needed: u64) -> Result<Ready, String> {
     let gpus = cuda::gpus().map_err(|error| error.to_string())?;
     let gpu = launch.gpu(gpus.len()).map_err(|error| error.to_string())?;
     let device = Device::new(gpu);
     let ready = Ready {
         gpu: device.unique_name().map_err(|error| error.to_string())?,
         nccl: cuda::nccl_version().map_err(|error| error.to_string())?,
+        memory: Memory::of_this(needed),
     };
     if let Place::Cuda { devices, .. } = &mut plan.place {
         *devices = vec![device];

@@ -1,10 +1,11 @@
 //! Messages between rank 0 and each of the others: a mark, their length, and JSON.
 
+use super::memory::Memory;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
 /// What every message begins with; the number rises with changes of the messages.
-const MARK: [u8; 8] = *b"tilesc-1";
+const MARK: [u8; 8] = *b"tilesc-2";
 
 /// The most bytes of a message.
 const MOST: usize = 1 << 20;
@@ -44,6 +45,7 @@ pub(super) struct Hello {
 pub(super) struct Ready {
     pub nccl: String,
     pub gpu: String,
+    pub memory: Memory,
 }
 
 /// Writes a message.
@@ -85,7 +87,8 @@ mod tests {
 
     #[test]
     fn messages_arrive_as_they_were_sent_and_nothing_else_is_taken_for_one() {
-        let ready = Ready { nccl: "2.28.3".to_owned(), gpu: "ab".to_owned() };
+        let (nccl, gpu, memory) = ("2.28.3".to_owned(), "ab".to_owned(), Memory::of_this(1));
+        let ready = Ready { nccl, gpu, memory };
         let hello = Hello {
             version: "0.1.0".to_owned(),
             rank: 1,

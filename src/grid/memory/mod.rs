@@ -8,7 +8,7 @@ mod system;
 #[cfg(target_arch = "wasm32")]
 pub use page::{available, mappable, total};
 #[cfg(not(target_arch = "wasm32"))]
-pub use system::{LimitTooLow, available, mappable, prepare, total};
+pub use system::{LimitTooLow, available, available_to_all, mappable, prepare, total};
 
 use super::{Precision, Shape};
 

@@ -16,13 +16,18 @@ const OTHER_THREADS: u64 = 8;
 /// Bytes that arrays may take without swapping, as the system (or its container) reports; no limit where it reports
 /// nothing. What a program needs beside them is left out.
 pub fn available() -> u64 {
+    let limited = limits().iter().map(|limit| limit.left()).min().unwrap_or(u64::MAX);
+    available_to_all().min(limited.saturating_sub(BESIDE))
+}
+
+/// The same of the arrays of several processes together: each of them has limits of its own.
+pub fn available_to_all() -> u64 {
     let Ok(mut system) = sysinfo::System::new() else {
         return u64::MAX;
     };
     system.refresh_memory();
     let container = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
-    let limited = limits().iter().map(|limit| limit.left()).min().unwrap_or(u64::MAX);
-    system.available_memory().min(container).min(limited).saturating_sub(BESIDE)
+    system.available_memory().min(container).saturating_sub(BESIDE)
 }
 
 /// Bytes of files that may be mapped beside what a program needs; no limit where there is none of addresses.

@@ -59,11 +59,12 @@ impl MemoryNeed {
         if is_matrix {
             need.add(ROWS, system_bytes(&plan.problem, plan.precision));
         }
-        // A matrix on a GPU is cut into the same blocks there, and observed on this machine; planes that visit a GPU
-        // live here.
+        // A matrix on a GPU is cut into the same blocks there, and observed on this machine, as is a grid that devices share;
+        // planes that visit a GPU live here.
         let is_on_cpu = matches!(plan.place, Place::Cpu { .. });
         let streams = plan.method.streaming().is_some();
-        if is_on_cpu || is_matrix || streams {
+        let is_shared = plan.method.devices().is_some();
+        if is_on_cpu || is_matrix || streams || is_shared {
             let threads = match plan.place {
                 Place::Cpu { threads, .. } => threads,
                 Place::Cuda { .. } => 0,
@@ -361,6 +362,21 @@ mod tests {
         assert!(two.bytes() > alone.bytes() + 3 * 998 * 498 * 8);
         let said = two.check_against(0, Precision::F64).unwrap_err().to_string();
         assert!(said.contains(", the devices "), "{said}");
+    }
+
+    /// GPUs that share a grid are set up from arrays of this machine, on which it is observed.
+    #[test]
+    fn what_this_machine_holds_of_a_grid_on_gpus_counts() {
+        let mut spec = RunSpec::default();
+        spec.problem.shape = vec![998, 498];
+        spec.method.backend = Backend::Cuda;
+        let mut bytes = |devices| {
+            spec.method.devices = devices;
+            let plan = Planner::default().plan(&spec).unwrap();
+            MemoryNeed::of(&plan, &[FieldKind::Residual]).bytes()
+        };
+        assert_eq!(bytes(vec![0]), 0);
+        assert_eq!(bytes(vec![0, 1]), 3 * 1000 * 500 * 8);
     }
 
     #[test]
