@@ -234,6 +234,12 @@ pub trait Describe {
         SetUpTimes::default()
     }
 
+    /// Rows that all blocks of a matrix compute in a sweep, those of their overlap included; `None` on a grid, and where there
+    /// are no blocks.
+    fn computed_rows(&self) -> Option<usize> {
+        None
+    }
+
     /// Seconds that copying its iterate from a GPU took the last time; zero where it is at hand.
     fn download_seconds(&self) -> f64 {
         0.0

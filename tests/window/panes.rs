@@ -2,7 +2,7 @@
 
 use crate::controls::small;
 use crate::driver::Window;
-use eframe::egui::{Key, Modifiers, Rect, Vec2, accesskit::Role, vec2};
+use eframe::egui::{Key, Modifiers, Rect, Theme, Vec2, accesskit::Role, vec2};
 use tilescope::grid::ByteCount;
 use tilescope::picture;
 use tilescope::run::{MatrixSpec, MethodName, ProblemKind, RunSpec};
@@ -21,6 +21,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("three_slices_move_each_other_and_the_volume_turns", slices_and_volume),
     ("the_entries_of_a_matrix_are_seen_and_a_row_is_taken_apart", entries_of_a_matrix),
     ("block_borders_of_a_matrix_are_dragged", block_borders_are_dragged),
+    ("the_cost_of_overlapping_blocks_is_counted", blocks_of_a_matrix_have_their_own_cost),
 ];
 
 /// The rectangle of the heat map.
@@ -275,6 +276,18 @@ fn matrix() -> RunSpec {
     run.method.tile = vec![16];
     run.method.k = 4.into();
     run
+}
+
+/// What the overlap of blocks adds is counted, not derived from a line of tiles.
+fn blocks_of_a_matrix_have_their_own_cost() {
+    let mut run = matrix();
+    for (overlap, times) in [(0, "1.00×"), (2, "2.33×")] {
+        run.method.overlap = vec![overlap];
+        let mut window = Window::sized(vec2(1280.0, 1300.0), Theme::Dark, Some(run.clone()));
+        window.reset();
+        window.until_text(times);
+        assert!(window.says("Blocks") && !window.says("Shared memory"));
+    }
 }
 
 fn entries_of_a_matrix() {

@@ -3,10 +3,11 @@
 use crate::app::state::session::Session;
 use crate::app::widgets::rows::{heading, row};
 use crate::app::widgets::{bars, theme};
+use crate::grid::Tiling;
 use crate::grid::memory::human;
 use crate::number::counted;
 use crate::picture::{digits, grouped, seconds, times_chart};
-use crate::run::{Backend, MethodName, Report};
+use crate::run::{Backend, MethodName, MethodSpec, Report};
 use crate::solver::{BankConflicts, Devices, PyramidModel, Scheme, Streaming};
 use eframe::egui::{Label, ProgressBar, RichText, Ui};
 
@@ -15,7 +16,7 @@ const BAR: f32 = 90.0;
 
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     heading(ui, "Performance");
-    tiles(ui, session);
+    tiles(ui, session, report);
     if let Some(streaming) = report.and_then(|report| report.plan.method.streaming()) {
         planes(ui, streaming, session.backend() == Backend::Cuda);
     }
@@ -89,7 +90,7 @@ fn exchanges(ui: &mut Ui, report: &Report, devices: &Devices) {
     });
 }
 
-fn tiles(ui: &mut Ui, session: &Session) {
+fn tiles(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     let method = &session.spec.method;
     let Some(tiling) = session.tiling() else {
         ui.label("Invalid tile or overlap.");
@@ -108,6 +109,36 @@ fn tiles(ui: &mut Ui, session: &Session) {
         );
         return;
     }
+    if session.spec.problem.matrix.is_some() {
+        blocks(ui, &tiling, report);
+    } else {
+        tiles_of_grid(ui, &tiling, session);
+    }
+    let Some(k) = method.k.finite() else {
+        let about = "Every tile is solved exactly for its frozen halo; overlapping exact solves are the restricted additive Schwarz method, and with one tile on the whole grid a direct solver.";
+        ui.label(RichText::new("Exact local solves").strong()).on_hover_text(about);
+        return;
+    };
+    exactness(ui, &tiling, method, k);
+}
+
+/// The cost of blocks of a matrix. What their overlap adds is found with the lists of their rows.
+fn blocks(ui: &mut Ui, tiling: &Tiling, report: Option<&Report>) {
+    let about = "Number of blocks of rows. A kernel assigns each to a block of threads.";
+    row(ui, "Blocks", about, |ui| ui.label(grouped(tiling.count() as u64)));
+    let about = "Rows computed for each row of the matrix: the cost of overlap.";
+    let rows = report.filter(|report| report.plan.method.tiling() == Some(tiling));
+    let redundancy = rows.and_then(|report| {
+        Some(report.computed_rows? as f64 / report.plan.problem.shape.points() as f64)
+    });
+    row(ui, "Redundant work", about, |ui| {
+        ui.label(known(redundancy.map(|times| format!("{times:.2}×"))));
+    });
+}
+
+/// The cost of the tiles of a grid.
+fn tiles_of_grid(ui: &mut Ui, tiling: &Tiling, session: &Session) {
+    let method = &session.spec.method;
     let counts: Vec<_> = tiling.axes().iter().map(|axis| grouped(axis.count() as u64)).collect();
     let batch = session.spec.problem.batch;
     row(
@@ -126,17 +157,16 @@ fn tiles(ui: &mut Ui, session: &Session) {
             ui.label(text);
         },
     );
-    let conflicts = BankConflicts::of(&tiling, method.precision);
-    let is_grid = session.spec.problem.matrix.is_none();
+    let conflicts = BankConflicts::of(tiling, method.precision);
     let mut about = "Shared memory that one tile needs, as in the paper: two copies of the tile with its halo, and its right-hand side.".to_owned();
-    if is_grid && conflicts.is_some_and(|conflicts| conflicts.ways == 1) {
+    if conflicts.is_some_and(|conflicts| conflicts.ways == 1) {
         about += " With a thread for each point, its reads have no bank conflicts.";
     }
     row(ui, "Shared memory", &about, |ui| {
         let bytes = tiling.bytes_per_tile(method.precision.bytes());
         ui.label(format!("{} per tile", human(bytes as u64)));
     });
-    if let Some(BankConflicts { ways, slowdown }) = conflicts.filter(|it| is_grid && it.ways > 1) {
+    if let Some(BankConflicts { ways, slowdown }) = conflicts.filter(|it| it.ways > 1) {
         let about = "Shared memory has 32 banks, each of which serves one address at a time. With a thread for each point, as in the papers' kernel, a warp reads parts of several rows of this width, which lie two points of the halo farther apart, and some of its addresses share a bank. A tile of 32 points along x has no conflicts.";
         row(ui, "Bank conflicts", about, |ui| {
             ui.label(format!("{ways}-way, reads take {slowdown:.2}×"));
@@ -144,11 +174,10 @@ fn tiles(ui: &mut Ui, session: &Session) {
     }
     let about = "Point updates computed for each one that is kept: the cost of overlap.";
     row(ui, "Redundant work", about, |ui| ui.label(format!("{:.2}×", tiling.redundancy())));
-    let Some(k) = method.k.finite() else {
-        let about = "Every tile is solved exactly for its frozen halo; overlapping exact solves are the restricted additive Schwarz method, and with one tile on the whole grid a direct solver.";
-        ui.label(RichText::new("Exact local solves").strong()).on_hover_text(about);
-        return;
-    };
+}
+
+/// Whether the iterates are those of Jacobi's iteration, and from which overlap on they are.
+fn exactness(ui: &mut Ui, tiling: &Tiling, method: &MethodSpec, k: usize) {
     if !method.schedule().is_jacobi() {
         let about = "Tiles or points read what others wrote in the same cycle: with any overlap the iterates are between those of Jacobi and Gauss–Seidel.";
         ui.label(RichText::new("Not Jacobi at any overlap").weak()).on_hover_text(about);

@@ -527,6 +527,7 @@ impl Job {
             exchange_paths: run.solver().exchange_paths().to_vec(),
             kernel: device.map(|device| device.kernel),
             footprint: device.map(|device| device.footprint),
+            computed_rows: run.solver().computed_rows(),
             times: RunTimes::of(run),
             passes: Arc::clone(experiment.passes()),
             pass_progress: run.solver().pass_progress(),

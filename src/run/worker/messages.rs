@@ -115,6 +115,8 @@ pub struct Report {
     pub kernel: Option<Kernel>,
     /// The resources of the GPU that the kernel uses.
     pub footprint: Option<Footprint>,
+    /// Rows that all blocks of a matrix compute in a sweep; `None` on a grid, and without blocks.
+    pub computed_rows: Option<usize>,
     /// What the run took so far, by stages.
     pub times: RunTimes,
     /// The passes that were timed on its system where it is made, with a method that streams.

@@ -70,6 +70,11 @@ impl<R: Real> BlocksOnDevices<R> {
         })
     }
 
+    /// Rows that the blocks of all devices compute; `None` of Jacobi's sweeps.
+    pub fn computed_rows(&self) -> Option<usize> {
+        self.devices.iter().map(|device| Some(device.blocks.as_ref()?.computed_rows())).sum()
+    }
+
     /// Sweeps of a cycle.
     pub fn sweeps(&self) -> usize {
         self.sweeps

@@ -148,6 +148,11 @@ impl<R: Real> Blocks<R> {
         Ok(Self { sweeps, layout, tasks, blocks })
     }
 
+    /// Rows that all blocks compute.
+    pub fn computed_rows(&self) -> usize {
+        self.blocks.iter().map(|block| block.computed.len()).sum()
+    }
+
     /// Sweeps of a cycle.
     pub fn sweeps(&self) -> usize {
         self.sweeps

@@ -780,6 +780,14 @@ impl<R: Real> Describe for CpuSolver<R> {
         self.set_up
     }
 
+    fn computed_rows(&self) -> Option<usize> {
+        match &self.method {
+            Cycle::Blocks(blocks) => Some(blocks.computed_rows()),
+            Cycle::BlocksOnDevices(devices) => devices.computed_rows(),
+            _ => None,
+        }
+    }
+
     fn traffic(&self) -> Option<Traffic> {
         match &self.method {
             Cycle::Streaming(stream) => stream.traffic(),

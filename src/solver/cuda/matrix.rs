@@ -270,6 +270,10 @@ impl<R: DeviceReal> Describe for MatrixSolver<R> {
         }
     }
 
+    fn computed_rows(&self) -> Option<usize> {
+        Some(self.kernel.computed_rows())
+    }
+
     fn download_seconds(&self) -> f64 {
         self.download.get()
     }

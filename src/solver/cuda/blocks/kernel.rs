@@ -90,6 +90,7 @@ pub(in crate::solver::cuda) struct BlocksKernel<R> {
     launch: Launch,
     kernel: Kernel,
     parts: usize,
+    computed_rows: usize,
     set_up: SetUpTimes,
     /// Those of a cycle of all blocks, without what differs from cycle to cycle.
     arguments: BlocksArguments,
@@ -200,6 +201,7 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
             launch,
             kernel: chosen.kernel(),
             parts: count,
+            computed_rows: blocks.iter().map(|(_, computed)| computed.len()).sum(),
             set_up,
             arguments,
             blocks: there,
@@ -212,6 +214,11 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
     /// In how many parts the norms of a cycle come.
     pub fn parts(&self) -> usize {
         self.parts
+    }
+
+    /// Rows that all its blocks compute.
+    pub fn computed_rows(&self) -> usize {
+        self.computed_rows
     }
 
     /// Seconds that the lists took.

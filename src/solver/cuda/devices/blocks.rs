@@ -197,6 +197,10 @@ impl<R: DeviceReal> Part for BlocksPart<R> {
         1.0
     }
 
+    fn computed_rows(&self) -> Option<usize> {
+        Some(self.kernel.computed_rows())
+    }
+
     fn footprint(&self) -> Option<Footprint> {
         Some(self.kernel.footprint())
     }

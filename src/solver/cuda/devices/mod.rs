@@ -466,6 +466,10 @@ impl<P: Part> Describe for DevicesSolver<P> {
         self.set_up
     }
 
+    fn computed_rows(&self) -> Option<usize> {
+        self.shares.iter().map(|share| share.part.computed_rows()).sum()
+    }
+
     fn download_seconds(&self) -> f64 {
         self.download.get()
     }

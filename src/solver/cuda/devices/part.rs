@@ -78,6 +78,11 @@ pub(super) trait Part: Send + Sized + 'static {
     /// What the changes of a first sweep are multiplied by to make residuals.
     fn diagonal(&self) -> f64;
 
+    /// Rows that its blocks compute, of a matrix.
+    fn computed_rows(&self) -> Option<usize> {
+        None
+    }
+
     /// The resources of the GPU that its largest launch uses.
     fn footprint(&self) -> Option<Footprint>;
 

@@ -38,7 +38,29 @@ impl Communicator {
         let id = UniqueId(group.0);
         // SAFETY: it writes the handle; the GPU's context is that of this thread.
         check(unsafe { (calls.nccl.comm_init_rank)(&raw mut handle, count, id, index) })?;
-        Ok(Self { calls, handle, count: rank.count })
+        let joined = Self { calls, handle, count: rank.count };
+        joined.connect(gpu, rank.index)?;
+        Ok(joined)
+    }
+
+    /// Sends every other process a number, and receives one from each: NCCL connects them then, which takes up to a second,
+    /// and not in their first cycle.
+    fn connect(&self, gpu: &Gpu, own: usize) -> Result<(), SolverError> {
+        const BYTES: usize = size_of::<u64>();
+        let stream = gpu.stream()?;
+        let connected = || -> Result<(), DriverError> {
+            let numbers = stream.alloc_zeros::<u64>(self.count)?;
+            let first = numbers.device_ptr(&stream).0;
+            let message = |peer: usize, is_sent: bool| {
+                let place = if is_sent { own } else { peer };
+                Message { peer, is_sent, at: first + (place * BYTES) as u64, bytes: BYTES }
+            };
+            let others = (0..self.count).filter(|peer| *peer != own);
+            let messages = others.flat_map(|peer| [message(peer, true), message(peer, false)]);
+            self.exchange(&stream, messages)?;
+            stream.synchronize()
+        };
+        gpu.check(connected()).map_err(|error| self.error(error))
     }
 
     /// The error of calls, one of which may have been one of NCCL.
