@@ -475,7 +475,7 @@ fn a_figure_is_drawn_on_the_gpus_that_are_left() {
             };
             // After few cycles nothing changes, since kernels do nothing.
             assert!(is_told(&4), "{options}");
-            assert!((5..14).filter(is_told).count() > 0, "{options}");
+            assert!((5..14).any(|waits| is_told(&waits)), "{options}");
         }
     }
     // A single one has no other.
@@ -547,10 +547,10 @@ fn a_sweep_continues_on_what_is_left() {
         ("1", "", "the CPU", ["Test GPU, ", ""]),
     ] {
         assert_eq!(measured(count, "4", options, left, names), [0, 8]);
-        if options.contains("every") {
+        // How often a GPU is waited for depends on the time. Two of these are enough to find a moment between two rows.
+        if !matches!(count, "1" | "3") {
             continue;
         }
-        // How often a GPU is waited for depends on the time.
         let is_between = |waits: &u64| {
             let [before, after] = measured(count, &waits.to_string(), options, left, names);
             before > 0 && after > 0

@@ -1,6 +1,7 @@
 //! The whole window without a screen: tests operate its controls as a person would, and draw frames
 //! until the window shows what they wait for.
 
+use crate::pictures::RENDERER;
 use eframe::App;
 use eframe::egui::{
     self, Event, Key, Modifiers, Order, PointerButton, Pos2, RawInput, Rect, Shape, Theme, Vec2,
@@ -11,8 +12,8 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tilescope::app::{Explorer, SettingsFile};
 use tilescope::picture::Opened;
@@ -35,6 +36,15 @@ pub struct Window {
     pub harness: Harness<'static>,
     /// In points, before any zoom.
     size: Vec2,
+    /// Dropped last.
+    alone: Option<MutexGuard<'static, ()>>,
+}
+
+/// Its renderer ends while no other renders.
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.alone = Some(RENDERER.lock().unwrap_or_else(PoisonError::into_inner));
+    }
 }
 
 impl Window {
@@ -89,7 +99,7 @@ impl Window {
                 explorer.logic(&context, &mut frame);
                 explorer.ui(&mut ui, &mut frame);
             });
-        Self { harness, size }
+        Self { harness, size, alone: None }
     }
 
     /// Draws a frame, after some time for the worker.

@@ -77,8 +77,8 @@ pub const TESTS: &[(&str, fn())] = &[
 /// The width of the panel of a lesson, in points.
 const LESSON_PANEL: f32 = 316.0;
 
-/// Held while a test renders: software renderers are less reliable in parallel.
-static RENDERER: Mutex<()> = Mutex::new(());
+/// Held while a test renders, or its renderer ends: software renderers are less reliable in parallel.
+pub static RENDERER: Mutex<()> = Mutex::new(());
 
 /// Whether pictures can be rendered here.
 pub fn is_renderer_there() -> bool {
