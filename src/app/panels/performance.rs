@@ -74,9 +74,9 @@ fn exchanges(ui: &mut Ui, report: &Report, devices: &Devices) {
         ui.label(format!("{messages}, {}", human(exchange.bytes)));
     });
     if !report.exchange_paths.is_empty() {
-        let about = "What values go through from one GPU to another.";
+        let about = "The path by which GPUs exchange values.";
         let labels: Vec<_> = report.exchange_paths.iter().map(|path| path.label()).collect();
-        row(ui, "Through", about, |ui| ui.label(labels.join(", ")));
+        row(ui, "Path", about, |ui| ui.label(labels.join(", ")));
     }
     let about = "What the exchanges move, per cycle.";
     let per_cycle = exchange.bytes as f64 / devices.exchange_every() as f64;
