@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Output;
 
 /// From one limit to the next, in bytes.
-const STEP: u64 = 8 << 20;
+const STEP: u64 = 16 << 20;
 
 /// No command here needs more.
 const ENOUGH: u64 = 3 << 30;
