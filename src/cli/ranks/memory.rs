@@ -107,6 +107,7 @@ mod tests {
     fn the_memory_of_this_machine_is_known() {
         let Memory { needed, available, available_to_all, .. } = Memory::of_this(7);
         assert_eq!(needed, 7);
-        assert!(0 < available && available <= available_to_all);
+        // Other tests take memory between the two.
+        assert!(available > 0 && available_to_all > 0);
     }
 }
