@@ -141,9 +141,9 @@ impl Solve {
         // What is recorded decides what the processes exchange.
         let settings = format!("norms of every cycle: {}\n", self.save_curve.is_some());
         let (inputs, needed) = (files_of(spec), self.memory_need(&plan).bytes());
-        let also = ranks::Also { inputs: &inputs, settings: &settings, needed };
+        let details = ranks::RunDetails { inputs: &inputs, settings: &settings, needed };
         let on_lost = move |sentence: &str| interrupt.fail(sentence);
-        let (own, watch) = ranks::join(launch, &mut plan, also, on_lost)?;
+        let (own, watch) = ranks::join(launch, &mut plan, details, on_lost)?;
         let plan = Arc::new(plan);
         if is_first {
             self.print_notes(&plan);

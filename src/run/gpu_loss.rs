@@ -61,8 +61,8 @@ pub(super) fn measure_without_failed_gpus(
     })
 }
 
-/// Continues what failed at another plan, if a GPU failed and there is one: `take` takes it over and returns what it then
-/// does on what it is told is left, as part of a sentence.
+/// Continues what failed at another plan, if a GPU failed and there is one. `take` gets that plan and the names of what is
+/// left, and returns what continues there, as part of a sentence.
 fn go_on_at(
     there: Option<Plan>,
     failure: SolverError,

@@ -78,8 +78,8 @@ pub(super) fn plan(spec: &RunSpec, launch: &Launch) -> anyhow::Result<Plan> {
     Ok(planned?)
 }
 
-/// What a run is beside its plan, for one of the processes that make it.
-pub(super) struct Also<'a> {
+/// What belongs to a run beside its plan, for one of the processes that make it.
+pub(super) struct RunDetails<'a> {
     /// The files that it reads, with the options that name them.
     pub inputs: &'a [(&'a str, &'a Path)],
     /// What decides beside the plan how the run is made, line by line.
@@ -96,7 +96,7 @@ pub(super) struct Also<'a> {
 pub(super) fn join(
     launch: &Launch,
     plan: &mut Plan,
-    Also { inputs, settings, needed }: Also<'_>,
+    RunDetails { inputs, settings, needed }: RunDetails<'_>,
     on_lost: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<(RankOf, Watch), RankError> {
     let rank = launch.rank;

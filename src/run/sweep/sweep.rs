@@ -29,7 +29,7 @@ pub struct Sweep {
     speed_reference: Option<SpeedReference>,
     /// Leaves the cycles of its settings unfinished while it is due.
     stop: StopToken,
-    /// Is told what happened, where a GPU was lost and measuring continues without it.
+    /// Called where a GPU was lost and measuring continues without it.
     on_gpu_loss: fn(&str),
 }
 
@@ -93,11 +93,11 @@ impl Sweep {
         })
     }
 
-    /// The same, but where a GPU is lost and measuring continues without it, this is told what happened: one sentence without
-    /// its full stop.
+    /// The same with a function that is called where a GPU is lost and measuring continues without it. It gets what happened:
+    /// one sentence without its full stop.
     #[must_use]
-    pub fn on_gpu_loss(self, tell: fn(&str)) -> Self {
-        Self { on_gpu_loss: tell, ..self }
+    pub fn on_gpu_loss(self, on_gpu_loss: fn(&str)) -> Self {
+        Self { on_gpu_loss, ..self }
     }
 
     /// The same with the cycles that another sweep has counted.

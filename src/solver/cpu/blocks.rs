@@ -28,6 +28,8 @@ pub(super) struct Blocks<R> {
     layout: Layout,
     blocks: Vec<Block<R>>,
     tasks: Tasks,
+    /// Rows that all blocks compute.
+    computed_rows: usize,
 }
 
 /// Consecutive blocks, grouped into tasks that each own enough rows: the blocks of each, and the rows that they own.
@@ -145,12 +147,13 @@ impl<R: Real> Blocks<R> {
         });
         let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
         let tasks = Tasks::new(blocks.iter().map(|block| block.owned.clone()));
-        Ok(Self { sweeps, layout, tasks, blocks })
+        let computed_rows = blocks.iter().map(|block| block.computed.len()).sum();
+        Ok(Self { sweeps, layout, tasks, blocks, computed_rows })
     }
 
     /// Rows that all blocks compute.
     pub fn computed_rows(&self) -> usize {
-        self.blocks.iter().map(|block| block.computed.len()).sum()
+        self.computed_rows
     }
 
     /// Sweeps of a cycle.
