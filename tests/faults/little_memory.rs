@@ -115,7 +115,7 @@ fn matrices_fit_or_are_refused() {
 #[test]
 fn generated_matrices_fit_or_are_refused() {
     never_aborts(&format!("solve --matrix ice-sheet --tile 256 {CYCLES}"), &[]);
-    never_aborts("render --matrix ice-sheet --kind spy -o spy.png", &[]);
+    never_aborts(&format!("render --matrix ice-sheet --kind spy {CYCLES} -o spy.png"), &[]);
 }
 
 #[test]

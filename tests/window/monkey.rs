@@ -30,7 +30,7 @@ const SEED: u64 = 1_795_269_239;
 pub const TESTS: &[(&str, fn())] = &[("a_monkey_finds_nothing", a_monkey_finds_nothing)];
 
 /// Number of actions in the test suite.
-const ACTIONS: u64 = 10_000;
+const ACTIONS: u64 = 5_000;
 
 /// Number of times that memory is measured at rest in the test suite, and in a run of some time: then the median of each
 /// sixth is printed, since one rest may come while a large array is in use.

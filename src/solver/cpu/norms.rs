@@ -28,7 +28,7 @@ impl NormAccumulator {
 
     /// Adds `value(a, b)` of every pair of points of two rows.
     #[inline(always)]
-    pub fn add<A: Copy, B: Copy>(&mut self, a: &[A], b: &[B], value: impl Fn(A, B) -> f64) {
+    pub fn add<A: Copy, B: Copy>(&mut self, a: &[A], b: &[B], value: impl Fn(A, B) -> f64 + Copy) {
         let (width, rest) = (self.width, self.width % LANES);
         let (a, b) = (&a[..width], &b[..width]);
         if width < LANES {
@@ -38,10 +38,10 @@ impl NormAccumulator {
             return;
         }
         for start in (0..width - rest).step_by(LANES) {
-            self.whole.add_all(&a[start..start + LANES], &b[start..start + LANES], &value);
+            self.whole.add_all(&a[start..start + LANES], &b[start..start + LANES], value);
         }
         if rest > 0 {
-            self.last.add_all(&a[width - LANES..], &b[width - LANES..], &value);
+            self.last.add_all(&a[width - LANES..], &b[width - LANES..], value);
         }
     }
 

@@ -319,13 +319,13 @@ impl<R: Real, U: Update<R>> Sweep<'_, R, U> {
         for column in stripes::<WIDTH>(block.width) {
             // What the stripe before has swept already is not measured twice.
             let wanted = owned.start.max(swept)..owned.end;
-            let counted = std::array::from_fn(|i| wanted.contains(&(column + i)));
+            let masks = if MEASURE { masks::<WIDTH>(column, &wanted) } else { [0.0; WIDTH] };
             if IN_VECTORS {
                 sweep_in_vectors::<R, U, WIDTH, MEASURE>(
-                    update, block, column, out, counted, changes,
+                    update, block, column, out, &masks, changes,
                 );
             } else {
-                sweep_stripe::<R, U, WIDTH, MEASURE>(update, block, column, out, counted, changes);
+                sweep_stripe::<R, U, WIDTH, MEASURE>(update, block, column, out, &masks, changes);
             }
             swept = column + WIDTH;
         }
@@ -339,19 +339,29 @@ fn stripes<const WIDTH: usize>(width: usize) -> impl Iterator<Item = usize> {
     (0..width).step_by(WIDTH).map(move |column| column.min(width - WIDTH))
 }
 
+/// All bits where a column of the stripe at `column` is one of `wanted`, and none elsewhere; bits rather than factors of 0 and
+/// 1, for 0 · ∞ is NaN. A loop, and no method of arrays: hundreds of kinds of sweeps would each compile these.
+fn masks<const WIDTH: usize>(column: usize, wanted: &Range<usize>) -> [f64; WIDTH] {
+    let mut masks = [0.0; WIDTH];
+    for (i, mask) in masks.iter_mut().enumerate() {
+        if wanted.contains(&(column + i)) {
+            *mask = f64::from_bits(u64::MAX);
+        }
+    }
+    masks
+}
+
 #[inline(always)]
 fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
     update: U,
     block: &Block<'_, R>,
     column: usize,
     out: &mut [R],
-    counted: [bool; WIDTH],
+    masks: &[f64; WIDTH],
     changes: &mut Lanes<STRIPE>,
 ) {
     let Block { values, first, stride, plane, g, g_stride, rows, height, .. } = *block;
     let mut measured = changes.first::<WIDTH>();
-    // Bits rather than factors of 0 and 1, for 0 · ∞ is NaN.
-    let masks = counted.map(|is_counted| if is_counted { u64::MAX } else { 0 });
     // In 1D there are no neighbours along y, nor along z below 3D; the update does not read them.
     let mut y_prev = [R::default(); WIDTH];
     let mut own = [R::default(); WIDTH];
@@ -395,7 +405,7 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
                     let diagonal: &[R; WIDTH] = rows.part(U::WEIGHTS, row * g_stride + column);
                     change *= diagonal[i].to_f64();
                 }
-                measured.add(i, f64::from_bits(change.to_bits() & masks[i]));
+                measured.add(i, f64::from_bits(change.to_bits() & masks[i].to_bits()));
             }
         }
         (y_prev, own) = (own, y_next);
@@ -412,11 +422,10 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
     block: &Block<'_, R>,
     column: usize,
     out: &mut [R],
-    counted: [bool; WIDTH],
+    masks: &[f64; WIDTH],
     changes: &mut Lanes<STRIPE>,
 ) {
     let Block { values, first, stride, plane, g, g_stride, rows, height, .. } = *block;
-    let masks = counted.map(|is_counted| f64::from_bits(if is_counted { u64::MAX } else { 0 }));
     let mut measured = changes.first::<WIDTH>();
     for row in 0..height {
         let start = first + row * stride + column;
@@ -465,7 +474,7 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
                     if U::WEIGHTS > 0 {
                         change = change * load(diagonal).pair(pair);
                     }
-                    let masked = change.masked(Doubles::load(&masks, at));
+                    let masked = change.masked(Doubles::load(masks, at));
                     doubts = doubts | measured.add_pair(at, masked);
                 }
             }
@@ -486,7 +495,7 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
                 ..*block
             };
             let out = &mut out[row * stride..];
-            sweep_stripe::<R, U, WIDTH, MEASURE>(update, &block, column, out, counted, changes);
+            sweep_stripe::<R, U, WIDTH, MEASURE>(update, &block, column, out, masks, changes);
             measured = changes.first();
         }
     }

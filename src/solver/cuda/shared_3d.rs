@@ -18,9 +18,9 @@ const CUBE: (usize, usize, usize) = (16, 128, 20 * 18 * 18);
 /// Its functions without and with norms, for tiles that all begin at even places along x, and for others.
 const CUBES: [[&str; 2]; 2] = [["odd_cube", "odd_cube_measured"], ["cube", "cube_measured"]];
 
-/// Sweeps of a cycle for which `stream_3d.cu` has functions, without and with norms.
-const STREAMS: [(usize, [&str; 2]); 3] =
-    [(4, ["k_4", "k_4_measured"]), (6, ["k_6", "k_6_measured"]), (7, ["k_7", "k_7_measured"])];
+/// Sweeps of a cycle for which `stream_3d.cu` has functions, and those for cycles with norms, if they are others.
+const STREAMS: [(usize, &str, Option<&str>); 3] =
+    [(4, "k_4", Some("k_4_measured")), (6, "k_6", Some("k_6_measured")), (7, "k_7", None)];
 
 /// Points of a tile across and down, threads of a block and planes of the ring of `stream_3d.cu`.
 const SIDE: usize = 32;
@@ -65,13 +65,13 @@ pub(super) fn layout(
     let [width, height, depth] = [x, y, z].map(|axis| axis.tile());
     let room = shared_bytes.saturating_sub(OWN_SHARED);
     let with_halo = (width + 2) * (height + 2);
-    if let Some((k, [function, measured])) = stream(streamed, [width, height]) {
+    if let Some((k, function, measured)) = stream(streamed, [width, height]) {
         let bytes = (2 * k * with_halo + RING * 4 * SIDE) * value;
         if bytes <= room {
             return Some(Shared3dLayout {
                 file: File::Stream3d,
                 function,
-                measured: Some(measured),
+                measured,
                 block: [threads_of(THREADS), 1],
                 bytes,
                 parts_per_block: THREADS / WARP,
@@ -132,8 +132,11 @@ pub(super) fn layout(
 }
 
 /// The sweeps and functions that stream tiles of these sides with `k` sweeps, if there are some.
-fn stream(k: Option<usize>, sides: [usize; 2]) -> Option<(usize, [&'static str; 2])> {
-    STREAMS.into_iter().find(|(its, _)| Some(*its) == k && sides == [SIDE; 2])
+fn stream(
+    k: Option<usize>,
+    sides: [usize; 2],
+) -> Option<(usize, &'static str, Option<&'static str>)> {
+    STREAMS.into_iter().find(|(its, ..)| Some(*its) == k && sides == [SIDE; 2])
 }
 
 /// A number of threads, of which a block has at most 1024.
