@@ -44,7 +44,12 @@ fn compare_spectral(case: &Case, spectral: Method, expected: Method, precision: 
     };
     let mut cpu = solver::on_cpu(&case.problem, expected, precision, 1).expect("memory");
     // The scaling of unequal weights loses digits.
-    let (tolerance, loss) = if precision == Precision::F64 { (1e-12, 1e3) } else { (1e-5, 10.0) };
+    let (tolerance, loss) = match precision {
+        Precision::F64 => (1e-12, 1e3),
+        // Tensor cores round sums of single precision towards zero, so that errors of long sums add up over cycles.
+        Precision::F32 if case.tile.iter().any(|tile| *tile > 96) => (2e-5, 10.0),
+        Precision::F32 => (1e-5, 10.0),
+    };
     let tolerance = tolerance * (case.loss() / loss).max(1.0);
     let range = if precision == Precision::F64 { f64::MAX } else { f32::MAX.into() };
     let mut size = largest(&*cpu);

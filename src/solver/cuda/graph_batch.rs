@@ -143,6 +143,8 @@ struct Pending {
     iterates: Iterates,
     count: usize,
     measure: bool,
+    /// Whether a graph was recorded meanwhile, for which the GPU waited.
+    has_recorded: bool,
     /// They are not done before this time.
     until: Instant,
 }
@@ -220,6 +222,8 @@ pub(super) struct GraphBatch {
     add_parts: CudaFunction,
     /// Without norms, and with them.
     recorded: [Vec<Recorded>; 2],
+    /// How many graphs were recorded so far.
+    graphs_recorded: u64,
     start: CudaEvent,
     end: CudaEvent,
     /// Seconds of a cycle, without norms and with them, once they are known.
@@ -261,6 +265,7 @@ impl GraphBatch {
             add_squares: function("add_squares")?,
             add_parts: function("add_parts")?,
             recorded: Default::default(),
+            graphs_recorded: 0,
             start: event()?,
             end: event()?,
             seconds: [None, None],
@@ -352,6 +357,7 @@ impl GraphBatch {
         let seconds = known.unwrap_or(0.0) * count as f64;
         let until = Instant::now() + Duration::from_secs_f64(seconds * NAP);
         self.start.record(stream)?;
+        let recorded_before = self.graphs_recorded;
         let mut made = 0;
         let mut graph = 0;
         // Fewer cycles than a graph are not worth single launches: the next batch makes them.
@@ -366,7 +372,8 @@ impl GraphBatch {
             fetch(stream, &self.cycles, &mut self.pinned.as_mut_slice()?[..count])?;
         }
         self.end.record(stream)?;
-        Ok(Pending { iterates, count, measure, until })
+        let has_recorded = self.graphs_recorded > recorded_before;
+        Ok(Pending { iterates, count, measure, has_recorded, until })
     }
 
     /// As many cycles, or as a graph has that is recorded already and is not much longer. A graph that is, since cycles have
@@ -387,10 +394,15 @@ impl GraphBatch {
         // Waiting in the driver keeps a core busy, so it is limited to the end of a batch.
         std::thread::sleep(queued.until.saturating_duration_since(Instant::now()));
         cycles.wait(&self.end)?;
-        let Pending { count, measure, .. } = *queued;
+        let Pending { count, measure, has_recorded, .. } = *queued;
         let norms = if measure { self.pinned.as_slice()?[..count].to_vec() } else { Vec::new() };
         let seconds = cycles.slowest(f64::from(self.start.elapsed_ms(&self.end)?) * 1e-3)?;
-        self.seconds[usize::from(measure)] = Some((seconds / count as f64).max(1e-7));
+        // With the time of a recording, a cycle would seem to take so long that a shorter graph is recorded, and after that a
+        // longer one again.
+        let known = &mut self.seconds[usize::from(measure)];
+        if known.is_none() || !has_recorded {
+            *known = Some((seconds / count as f64).max(1e-7));
+        }
         Ok((norms, count as u64, seconds))
     }
 
@@ -525,6 +537,7 @@ impl GraphBatch {
             queued?;
             let recorded = graph.map(|graph| Recorded { graph, arrays, length });
             self.recorded[kind].extend(recorded);
+            self.graphs_recorded += 1;
         }
         Ok(self.recorded[kind].iter().find(|recorded| is_here(recorded)))
     }

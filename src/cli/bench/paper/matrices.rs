@@ -1,5 +1,5 @@
 //! The experiments of Flagg, Monk, Zhu and Segee on sparse matrices: the times of set-up, processing and shutdown over
-//! threads of a CPU, and on a GPU with each kernel.
+//! threads of a CPU, and on one GPU and several with each kernel.
 
 use super::super::super::progress::Progress;
 use super::super::table::{NOTHING, Table, known};
@@ -11,13 +11,16 @@ use crate::run::{
     Backend, MatrixSpec, MethodSpec, Planner, ProblemKind, Run, RunSpec, RunTimes, StopRule,
     StopSpec, save_unknowns,
 };
-use crate::solver::{Kernel, Layout};
+use crate::solver::{Kernel, Layout, cuda};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Most threads of the paper's CPU runs.
 const MOST_THREADS: usize = 11;
+
+/// Most GPUs of the paper's runs.
+const MOST_GPUS: usize = 3;
 
 /// The two systems: the name of the matrix, and the rows of a block.
 const SYSTEMS: [(&str, usize); 2] = [("heat-1d", 25), ("ice-sheet", 256)];
@@ -70,6 +73,10 @@ pub(super) fn measure(
     let cores = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
     let threads = (1..=cores).filter(|threads| !is_quick || [1, cores].contains(threads));
     let threads: Vec<_> = threads.collect();
+    let gpus = match backend {
+        Backend::Cuda => cuda::gpus().map_or(0, |names| names.len()).min(MOST_GPUS),
+        _ => 0,
+    };
     let mut rows = Vec::new();
     for (matrix, block) in SYSTEMS {
         let path = folder.path().join(format!("{matrix}.mtx"));
@@ -81,11 +88,13 @@ pub(super) fn measure(
         let on_cpu = on_cpu.filter(|kernel| kernel.name() == Layout::Rows.name());
         let on_cpu = on_cpu
             .flat_map(|kernel| threads.iter().map(move |threads| (Backend::Cpu, kernel, *threads)));
-        let gpu = (backend == Backend::Cuda).then(Kernel::of_matrix).into_iter().flatten().rev();
-        let on_gpu =
-            gpu.filter(|kernel| *kernel != Kernel::AUTO).map(|kernel| (Backend::Cuda, kernel, 1));
+        let on_gpus = (1..=gpus).flat_map(|count| {
+            let kernels =
+                Kernel::of_matrix().into_iter().rev().filter(|kernel| *kernel != Kernel::AUTO);
+            kernels.map(move |kernel| (Backend::Cuda, kernel, count))
+        });
         let first = rows.len();
-        for (backend, kernel, count) in on_cpu.chain(on_gpu) {
+        for (backend, kernel, count) in on_cpu.chain(on_gpus) {
             progress.show(|| format!("{matrix}, {} on {}, {count}", kernel.name(), backend.name()));
             let spec = spec(&path, block, backend, kernel, count);
             let sample = median((0..repeats).map(|_| sample(&spec, folder.path())))?;
@@ -96,7 +105,7 @@ pub(super) fn measure(
     Ok(rows)
 }
 
-/// The run of a matrix that is read from a file.
+/// The run of a matrix that is read from a file, on so many threads of the CPU, or GPUs.
 fn spec(path: &Path, block: usize, backend: Backend, kernel: Kernel, count: usize) -> RunSpec {
     let mut spec = RunSpec::default();
     spec.problem.kind = ProblemKind::Matrix;
@@ -106,10 +115,13 @@ fn spec(path: &Path, block: usize, backend: Backend, kernel: Kernel, count: usiz
         tile: vec![block],
         overlap: vec![0],
         backend,
-        threads: if backend == Backend::Cpu { count } else { 0 },
         kernel,
         ..MethodSpec::default()
     };
+    match backend {
+        Backend::Cpu => spec.method.threads = count,
+        _ => spec.method.devices = (0..).take(count).collect(),
+    }
     spec.stop =
         StopSpec { rule: StopRule::Residual, tolerance: Some(TOLERANCE), ..StopSpec::default() };
     spec
@@ -157,7 +169,7 @@ fn row(
     is_large: bool,
     sample: &Sample,
 ) -> MatrixRow {
-    let published = published(kernel).filter(|_| is_large && backend == Backend::Cuda);
+    let published = published(kernel, count).filter(|_| is_large && backend == Backend::Cuda);
     let RunTimes { read, order, reorganise, upload, processing, .. } = sample.times;
     let ms = |seconds: f64| 1e3 * seconds;
     MatrixRow {
@@ -186,9 +198,10 @@ fn row(
     }
 }
 
-/// The published speedups of one GPU with a kernel.
-fn published(kernel: Kernel) -> Option<Speedups> {
-    let GpuSpeedups { normal, reorganised, .. } = flagg::TABLES[0];
+/// The published speedups of so many GPUs with a kernel.
+fn published(kernel: Kernel, gpus: usize) -> Option<Speedups> {
+    let GpuSpeedups { normal, reorganised, .. } =
+        flagg::TABLES.into_iter().find(|published| published.gpus == gpus)?;
     match kernel.name() {
         "rows" => Some(normal),
         "reorganised" => Some(reorganised),
@@ -212,7 +225,7 @@ impl MatrixRow {
     }
 }
 
-/// The rows as a table; those of several GPUs as published.
+/// The rows as a table, and what was published of GPUs that were not measured.
 pub(super) fn table(rows: &[MatrixRow]) -> Table {
     let heads = [
         "Flagg et al., figure",

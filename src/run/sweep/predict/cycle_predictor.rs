@@ -179,8 +179,10 @@ pub(in crate::run::sweep) struct Predicting {
 }
 
 impl Predicting {
-    /// `None` if the plan has no cycles of tiles to predict.
+    /// `None` if the plan has no cycles of tiles to predict, or no tolerance: counted on smaller grids, such a run would go on to
+    /// its limit.
     pub fn new(plan: &Arc<Plan>) -> Option<Self> {
+        plan.stop.tolerance?;
         let (k, tiling) = (plan.method.k(), plan.method.tiling()?);
         let axis = |axis: &AxisTiling| [axis.n(), axis.tile(), axis.overlap()];
         let key = (k, tiling.axes().iter().map(axis).collect());
@@ -189,7 +191,7 @@ impl Predicting {
 
     /// Predicts from the modes, which takes up to half a second; where that is impossible, each further step
     /// makes a batch of cycles on a smaller grid. The result is `None` where nothing but counting gives
-    /// the number, such as without a tolerance.
+    /// the number.
     ///
     /// # Errors
     /// [`SolverError`] if a solver fails on a smaller grid.
@@ -325,6 +327,17 @@ mod tests {
         assert_eq!(text(0.0, 1.0), "0");
         assert_eq!(text(1.0, 1.0), "1 ± 1");
         assert_eq!(text(12_000.0, 0.01), "12,000 ± 120");
+    }
+
+    #[test]
+    fn without_a_tolerance_there_is_nothing_to_predict() {
+        let plan = |tolerance| {
+            let mut spec = RunSpec::default();
+            spec.stop.tolerance = tolerance;
+            Arc::new(Planner::default().plan(&spec).unwrap())
+        };
+        assert!(Predicting::new(&plan(None)).is_none());
+        assert!(Predicting::new(&plan(Some(1e-4))).is_some());
     }
 
     /// Cycles of the papers' experiments, which this program has counted (`run/papers.rs`).
