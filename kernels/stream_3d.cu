@@ -134,9 +134,9 @@ template <int K> __device__ __forceinline__ void stream(const CycleArguments &a,
     if (measures) write_sum_of_lanes(sum, a.squares + blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP);
 }
 
-#define STREAM(NAME, K, MEASURES)                                                                           \
+#define STREAM(NAME, K, MEASURES)                                                                             \
     extern "C" __global__ void __launch_bounds__(THREADS, 1) NAME(const __grid_constant__ CycleArguments a) { \
-        stream<K>(a, MEASURES);                                                                              \
+        stream<K>(a, MEASURES);                                                                               \
     }
 
 // One function that looks whether it measures takes longer with 4 and 6 sweeps, but not with 7.
