@@ -19,9 +19,12 @@ pub(super) fn print_gpu_notes(plan: &Plan) {
     if let Some(stream) = &plan.auto_stream {
         print_note(&stream.to_string());
     }
-    // Many machines have no GPU, and an old driver is no news.
-    if let Some(why) = plan.without_gpu.as_ref().filter(|why| !is_absent(why)) {
-        print_note(&format!("the run uses the CPU: {why}"));
+    match &plan.without_gpu {
+        // Many machines have no GPU, and an old driver is no news, unless GPUs were named.
+        Some(SolverError::Unavailable(_)) if plan.spec.method.devices == [0] => {}
+        Some(SolverError::Unavailable(why)) => print_note(&format!("the run uses the CPU: {why}")),
+        Some(why) => print_note(&format!("the run uses the CPU: {why}")),
+        None => {}
     }
 }
 
@@ -43,8 +46,4 @@ pub(super) fn print_gpu_notes_of(sweep: &mut Sweep) -> Result<(), MeasureError> 
         print_gpu_notes(&sweep.plan(&setting)?);
     }
     Ok(())
-}
-
-fn is_absent(why: &SolverError) -> bool {
-    matches!(why, SolverError::Unavailable(_))
 }
