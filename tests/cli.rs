@@ -1640,19 +1640,6 @@ fn ffmpeg(folder: &TempDir, script: &str) -> std::ffi::OsString {
 
 #[cfg(unix)]
 #[test]
-fn gpus_that_were_named_and_are_not_there_are_missed() {
-    let folder = folder();
-    for (devices, is_said) in [("--devices 0,1 --exchange nccl", true), ("", false)] {
-        let run = format!("solve {SMALL} --tol none --max-cycles 1 {devices}");
-        let output = tilescope(&folder, &run).env("CUDA_VISIBLE_DEVICES", "").output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{said}");
-        let is_note = said.starts_with("tilescope: the run uses the CPU: ");
-        assert_eq!((is_note, said.lines().count()), (is_said, usize::from(is_said)), "{said}");
-    }
-}
-
-#[test]
 fn a_video_is_made_by_ffmpeg_whole_or_not_at_all() {
     let folder = folder();
     let animate = format!("render {SMALL} --animate 0..4 --size 101x99 -o a.mp4");
@@ -1682,6 +1669,19 @@ fn a_video_is_made_by_ffmpeg_whole_or_not_at_all() {
     let none = format!("tilescope: {none}\n");
     tilescope(&folder, &animate).env("PATH", "").assert().code(1).stderr(none);
     assert_eq!(files(&folder), ["bin"]);
+}
+
+#[test]
+fn a_run_for_which_gpus_were_chosen_says_that_it_uses_the_cpu() {
+    let folder = folder();
+    for (devices, is_said) in [("--devices 0,1 --exchange nccl", true), ("", false)] {
+        let run = format!("solve {SMALL} --tol none --max-cycles 1 {devices}");
+        let output = tilescope(&folder, &run).env("CUDA_VISIBLE_DEVICES", "").output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        let is_note = said.starts_with("tilescope: the run uses the CPU: ");
+        assert_eq!((is_note, said.lines().count()), (is_said, usize::from(is_said)), "{said}");
+    }
 }
 
 #[test]

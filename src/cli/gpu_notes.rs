@@ -19,12 +19,14 @@ pub(super) fn print_gpu_notes(plan: &Plan) {
     if let Some(stream) = &plan.auto_stream {
         print_note(&stream.to_string());
     }
-    match &plan.without_gpu {
-        // Many machines have no GPU, and an old driver is no news, unless GPUs were named.
-        Some(SolverError::Unavailable(_)) if plan.spec.method.devices == [0] => {}
-        Some(SolverError::Unavailable(why)) => print_note(&format!("the run uses the CPU: {why}")),
-        Some(why) => print_note(&format!("the run uses the CPU: {why}")),
-        None => {}
+    // Many machines have no GPU, and an old driver is no news, unless GPUs were chosen.
+    let are_chosen = plan.spec.method.devices != [0];
+    let why = plan.without_gpu.as_ref().and_then(|why| match why {
+        SolverError::Unavailable(why) => are_chosen.then(|| why.to_string()),
+        why => Some(why.to_string()),
+    });
+    if let Some(why) = why {
+        print_note(&format!("the run uses the CPU: {why}"));
     }
 }
 

@@ -559,6 +559,7 @@ fn a_sweep_continues_on_what_is_left() {
 /// Whether a GPU was lost after the first of 8 rows and before the last, given how many rows there are where it is lost after
 /// so many waits. How often it is waited for depends on the time, and a search may have to look at a place again.
 fn is_lost_between_rows(mut rows_before: impl FnMut(u64) -> usize) -> bool {
+    // More waits than a whole table has.
     let (mut low, mut high) = (0, 6000);
     (0..20).any(|_| {
         let waits = (low + high) / 2;

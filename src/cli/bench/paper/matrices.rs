@@ -74,7 +74,7 @@ pub(super) fn measure(
     let threads = (1..=cores).filter(|threads| !is_quick || [1, cores].contains(threads));
     let threads: Vec<_> = threads.collect();
     let gpus = match backend {
-        Backend::Cuda => cuda::gpus().map_or(0, |names| names.len()).min(MOST_GPUS),
+        Backend::Cuda => cuda::gpus()?.len().min(MOST_GPUS),
         _ => 0,
     };
     let mut rows = Vec::new();

@@ -151,9 +151,9 @@ pub(super) fn table(rows: &[CubeRow]) -> Table {
     let mut lines = vec![heads.map(str::to_owned).to_vec()];
     lines.extend(rows.iter().map(|row| {
         // A GPU takes hundredths of a nanosecond.
-        let fine = |nanoseconds: f64| format!("{nanoseconds:.4}");
-        let published = |seconds| fine(1e9 * row.published.per_update(seconds));
-        let here = |seconds| fine(row.per_update(seconds));
+        let per_point = |nanoseconds: f64| format!("{nanoseconds:.4}");
+        let published = |seconds| per_point(1e9 * row.published.per_update(seconds));
+        let here = |seconds| per_point(row.per_update(seconds));
         vec![
             row.published_side.to_string(),
             row.side.to_string(),
