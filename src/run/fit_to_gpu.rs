@@ -52,7 +52,7 @@ impl Planner {
         let (fitted, auto_stream) =
             fitted(spec, &shape, &device.name()?, device.free_memory().ok()?)?;
         let plan = self.plan(&fitted).ok()?;
-        device.check_kernel(Kernel::AUTO, &plan.method, plan.precision, false).ok()?;
+        device.check_kernel(Kernel::AUTO, &plan.method, plan.precision, &shape, false).ok()?;
         let devices = std::slice::from_ref(&device);
         cuda::check_memory(&plan.problem, &plan.method, plan.precision, devices).ok()?;
         Some(Plan { auto_stream: Some(auto_stream), ..plan })

@@ -363,7 +363,8 @@ impl Planner {
                 }
                 let is_per_point = problem.operator.is_per_point();
                 for device in &devices {
-                    device.check_kernel(kernel, method, spec.precision, is_per_point)?;
+                    let shape = &problem.shape;
+                    device.check_kernel(kernel, method, spec.precision, shape, is_per_point)?;
                 }
                 // Another solver, whose arrays it takes over, may be there otherwise.
                 if self.auto.waits() {

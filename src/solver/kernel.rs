@@ -14,6 +14,8 @@ impl Kernel {
     pub const FASTEST: Self = Self("fastest");
     /// Kernels that comparisons and tests name. A new kernel needs no constant.
     pub const CLASSIC: Self = Self("classic");
+    /// Several sweeps of a 3D grid at a time.
+    pub const FUSED: Self = Self("fused");
     /// The papers' kernel.
     pub const SHARED: Self = Self("shared");
     /// The fastest kernel that makes sweeps.

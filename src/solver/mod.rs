@@ -92,7 +92,11 @@ pub fn traffic_of_cycle(
     kernel: Option<Kernel>,
     streamed: Option<Traffic>,
 ) -> Result<MemoryTraffic, &'static str> {
-    let on_gpu =
-        kernel.map(|kernel| move |work: &TileWork| cuda::on_chip(kernel, method, precision, work));
+    if kernel == Some(Kernel::FUSED) && *method == Method::Classic {
+        return Err("What sweeps move that are made several at a time is not counted.");
+    }
+    let on_gpu = kernel.map(|kernel| {
+        move |work: &TileWork| cuda::on_chip(kernel, method, precision, &problem.shape, work)
+    });
     MemoryTraffic::of_cycle(problem, method, precision, on_gpu, streamed)
 }

@@ -143,7 +143,7 @@ fn runs(count: usize) -> Vec<Shared> {
             continue;
         };
         let method = sweeps.on_devices(devices);
-        if cuda::takes(kernel, &method, precision, false).is_ok() {
+        if cuda::takes(kernel, &method, precision, &case.problem.shape, false).is_ok() {
             runs.push(Shared { case, kernel, precision, every, method });
         }
     }

@@ -19,6 +19,7 @@ pub const TESTS: &[(&str, fn())] = &[
         kernel_classic_has_these_bits_of_a_volume_with_any_block,
     ),
     ("many_cycles_of_a_volume_are_the_same_cycles", many_cycles_of_a_volume),
+    ("sweeps_that_are_made_together_are_those_of_the_cpu", sweeps_that_are_made_together),
     ("fields_of_volumes_are_those_of_the_cpu", fields_of_volumes_are_those_of_the_cpu),
     ("checked_figures_of_volumes", checked_figures_of_volumes),
     ("kernels_refuse_volumes_by_name", kernels_refuse_volumes_by_name),
@@ -141,6 +142,48 @@ fn many_cycles_of_a_volume() {
                 crate::iterates::bits(&before[0]) == crate::iterates::bits(&before[1]),
                 "another iterate before the last cycle"
             );
+        }
+    });
+}
+
+/// Batches of random lengths of kernel `fused`, with norms and without: the iterate, the one before, and the norms of every cycle.
+fn sweeps_that_are_made_together() {
+    let wide =
+        (volume(), 32..=90_usize, 32..=80_usize, 1..=40_usize).prop_map(|(case, x, y, z)| {
+            let shape = Shape::grid_3d(x, y, z).expect("a small shape");
+            let problem = Problem { shape, ..(*case.problem).clone() };
+            Case { problem: Arc::new(problem), ..case }
+        });
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    let batches = prop::collection::vec((1..=40_u64, 0..4_u8), 1..=4);
+    check(settings() / 10, (wide, precision, batches), |(case, precision, batches)| {
+        let (problem, kernel) = (&case.problem, Kernel::FUSED);
+        let gpu = crate::gpu::poisoned_solver(problem, Method::Classic, precision, kernel, None);
+        let mut gpu = gpu.expect("a wide volume");
+        assert_eq!(gpu.device().expect("a GPU").kernel, kernel);
+        let mut cpu = solver::on_cpu(problem, Method::Classic, precision, 1).expect("memory");
+        for (cycles, norms) in batches {
+            let request = match norms {
+                0 => NormRequest::NONE,
+                1 => NormRequest::ALL,
+                _ => NormRequest::RESIDUAL_L2,
+            };
+            let mut left = cycles;
+            while left > 0 {
+                let made = gpu.cycles(left, request).expect("a GPU at work");
+                left -= made.cycles;
+                for cycle in 0..made.cycles as usize {
+                    let here = cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms[0];
+                    let Some(there) = made.norms.get(cycle) else { continue };
+                    let (there, here) = (there.residual_before.l2, here.residual_before.l2);
+                    assert!((there - here).abs() <= 1e-11 * here, "cycle {cycle}: {there} {here}");
+                }
+            }
+            let fields = |solver: &dyn solver::Solver| {
+                [solver.solution(), solver.previous()]
+                    .map(|field| crate::iterates::bits(&field.expect("it")))
+            };
+            assert!(fields(&*gpu) == fields(&*cpu), "{cycles} cycles with {request:?}");
         }
     });
 }

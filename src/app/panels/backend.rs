@@ -246,8 +246,11 @@ fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kerne
     let is_choice = kernel == Kernel::FASTEST && chosen.name == MethodName::Hierarchical;
     let kernel = if is_choice { Kernel::AUTO } else { kernel };
     let method = method.scheduled(chosen.schedule()).damped(chosen.omega);
+    // The run is refused for its shape, whichever kernel is chosen.
+    let Some(shape) = session.spec.problem.grid() else { return Ok(kernel) };
     let is_per_point = session.spec.problem.kind == ProblemKind::Diffusion;
-    cuda::takes(kernel, &method, chosen.precision, is_per_point).map_err(|why| format!("It {why}."))
+    cuda::takes(kernel, &method, chosen.precision, &shape, is_per_point)
+        .map_err(|why| format!("It {why}."))
 }
 
 /// The method of tiles that a kernel makes. The weights are not known here; a run whose weights do not allow

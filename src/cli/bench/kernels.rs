@@ -39,7 +39,7 @@ Examples:
   tilescope bench kernels --kernel register --k 32 --overlap 4 --frames
       how much of the speed remains while the window shows 60 frames per second
 
-Defaults: kernels classic,shared,register,spectral (on the CPU classic,auto,spectral), k 8,16,32, overlap 0,4, tile 32;
+Defaults: kernels classic,shared,register,spectral (in 3D also fused; on the CPU classic,auto,spectral), k 8,16,32, overlap 0,4, tile 32;
 in 1D k 16,64, overlap 0, tile 32,1024; in 3D k 4,8,16, overlap 0,2, tile 16. Times are taken by the solver's own clock (on a GPU by its
 events), without set-up and transfers, which have columns of their own. Each is the median of several
 samples after a warm-up; ± is half the range of the samples.";
@@ -248,20 +248,28 @@ impl Kernels {
         let (overlaps, tiles) =
             (self.lists.overlap(&sides(overlap)), self.lists.tile(&sides(tile)));
         let classic = Kernel::compared(MethodName::Classic);
+        let mut of_sweeps = classic.clone();
+        // Several sweeps at a time are made in 3D.
+        of_sweeps.retain(|kernel| shape.len() == 3 || *kernel == Kernel::CLASSIC);
         let mut tiled = match backend {
             Backend::Auto | Backend::Cpu => vec![Kernel::AUTO],
             Backend::Cuda => Kernel::compared(MethodName::Hierarchical),
         };
         tiled.push(Kernel::SPECTRAL);
-        let defaults = [classic.clone(), tiled].concat();
+        let defaults = [of_sweeps, tiled].concat();
         let mut kernels = self.lists.kernel(&defaults);
         if backend == Backend::Cpu && beside_others {
             // Kernels named on the command line are kernels of the GPU.
             kernels.retain(|kernel| defaults.contains(kernel));
         }
         let mut methods = Vec::new();
-        if kernels.iter().any(|kernel| classic.contains(kernel)) {
-            methods.push(MethodSpec { name: MethodName::Classic, ..MethodSpec::default() });
+        let mut of_sweeps: Vec<_> =
+            kernels.iter().copied().filter(|kernel| classic.contains(kernel)).collect();
+        if backend != Backend::Cuda && !of_sweeps.is_empty() {
+            of_sweeps = vec![Kernel::AUTO];
+        }
+        for kernel in of_sweeps {
+            methods.push(MethodSpec { name: MethodName::Classic, kernel, ..MethodSpec::default() });
         }
         for &kernel in kernels.iter().filter(|kernel| !classic.contains(kernel)) {
             for tile in &tiles {

@@ -44,7 +44,7 @@ pub(super) struct Row {
     /// written.
     pub least_bytes: f64,
     /// Redundant work: computed point updates over owned ones.
-    pub redundancy: f64,
+    pub redundancy: Option<f64>,
     /// Seconds to set up the solver, including its arrays.
     pub set_up_seconds: f64,
     /// Times of the transfers to and from the GPU; `None` on the CPU.
@@ -113,8 +113,8 @@ impl Row {
     }
 
     /// Computed point updates per second, owned or not.
-    pub fn computed_updates_per_second(&self) -> f64 {
-        self.owned_updates_per_second * self.redundancy
+    pub fn computed_updates_per_second(&self) -> Option<f64> {
+        Some(self.owned_updates_per_second * self.redundancy?)
     }
 
     /// Seconds to the tolerance, if its cycles were counted.
@@ -136,6 +136,9 @@ impl Row {
 pub(super) fn name(plan: &Plan) -> &'static str {
     let method = &plan.spec.method;
     match (method.name, plan.backend()) {
+        (MethodName::Classic, Backend::Cuda) if method.kernel != Kernel::AUTO => {
+            method.kernel.name()
+        }
         (MethodName::Classic, _) => Kernel::CLASSIC.name(),
         _ if plan.problem.operator.matrix().is_some() => method.kernel.name(),
         (MethodName::Hierarchical, _) if plan.method.is_spectral() => Kernel::SPECTRAL.name(),
@@ -192,11 +195,13 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
         tiling.axes().iter().map(of).collect::<Vec<_>>()
     };
     let (tile, overlap, redundancy) = match plan.method.tiling() {
-        None => (Vec::new(), Vec::new(), 1.0),
+        // Its redundant work depends on the GPU, and is not counted.
+        None if plan.spec.method.kernel == Kernel::FUSED => (Vec::new(), Vec::new(), None),
+        None => (Vec::new(), Vec::new(), Some(1.0)),
         Some(tiling) => (
             axes(crate::grid::AxisTiling::tile, tiling),
             axes(crate::grid::AxisTiling::overlap, tiling),
-            tiling.redundancy(),
+            Some(tiling.redundancy()),
         ),
     };
     Ok(Row {

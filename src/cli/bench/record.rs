@@ -7,7 +7,7 @@ use super::output::Formats;
 use super::table::{NOTHING, Table, axes, csv, known, percent};
 use crate::picture::{digits, grouped, number, problem_title};
 use crate::run::Plan;
-use crate::solver::Subiterations;
+use crate::solver::{Kernel, Subiterations};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -81,7 +81,7 @@ impl Formats for Record {
             least_us: f64,
             largest_us: f64,
             with_norms_us: f64,
-            computed_updates_per_second: f64,
+            computed_updates_per_second: Option<f64>,
             owned_updates_per_second: f64,
             of_peak: Option<f64>,
             of_bandwidth: Option<f64>,
@@ -144,7 +144,7 @@ impl Formats for Record {
         }
         _ = write!(
             text,
-            "\n{}\n\nTimes are medians of {} samples after a warm-up, by the solver's own clock (on a GPU by its events); ± is half the range of the samples. Redundant work is computed point updates over owned ones. % of peak compares owned point updates with the GPU's arithmetic at its highest clock; of kernel spectral the multiplications of its products, where tensor cores make them with theirs. % of bandwidth compares the least traffic of a cycle (iterate and right-hand side read, next iterate written) with the GPU's memory; it may exceed 100 % where a cache holds the grid.\n",
+            "\n{}\n\nTimes are medians of {} samples after a warm-up, by the solver's own clock (on a GPU by its events); ± is half the range of the samples. Redundant work is computed point updates over owned ones. % of peak compares owned point updates with the GPU's arithmetic at its highest clock; of kernel spectral the multiplications of its products, where tensor cores make them with theirs. % of bandwidth compares the least traffic of a cycle (iterate and right-hand side read, next iterate written) with the GPU's memory; it may exceed 100 % where a cache holds the grid, and with kernel fused, which moves less per cycle.\n",
             self.fastest(),
             self.repeats
         );
@@ -159,7 +159,7 @@ impl Record {
 
     /// The fastest classic row: that of the GPU where there is one.
     fn classic(&self) -> Option<&Row> {
-        let classics = self.rows.iter().filter(|row| row.is_classic());
+        let classics = self.rows.iter().filter(|row| row.name == Kernel::CLASSIC.name());
         classics.min_by(|one, other| one.cycle_us.median.total_cmp(&other.cycle_us.median))
     }
 
@@ -235,8 +235,8 @@ impl Record {
                 digits(median),
                 percent(row.cycle_us.spread()),
                 format!("{:+.1} %", 100.0 * (row.with_norms_us.median / median - 1.0)),
-                format!("{:.2}×", row.redundancy),
-                digits(row.computed_updates_per_second() * 1e-9),
+                known(row.redundancy, |times| format!("{times:.2}×")),
+                known(row.computed_updates_per_second(), |rate| digits(rate * 1e-9)),
                 digits(row.owned_updates_per_second * 1e-9),
                 known(row.of_peak(), percent),
                 known(self.of_bandwidth(row), percent),
@@ -327,12 +327,12 @@ impl Record {
 }
 
 impl Row {
-    fn is_classic(&self) -> bool {
+    fn has_no_tiles(&self) -> bool {
         self.tile.is_empty()
     }
 
     fn setting(&self) -> String {
-        if self.is_classic() {
+        if self.has_no_tiles() {
             return format!("{} on {}", self.name, self.backend);
         }
         let (tile, overlap) = (axes(&self.tile), axes(&self.overlap));

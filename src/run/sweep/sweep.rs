@@ -270,7 +270,8 @@ fn why_not(planner: &mut Planner, run: &RunSpec) -> Result<Option<String>, PlanE
             Place::Cpu { .. } => None,
             Place::Cuda { kernel, .. } => {
                 let is_per_point = plan.problem.operator.is_per_point();
-                let taken = cuda::takes(kernel, &plan.method, plan.precision, is_per_point);
+                let shape = &plan.problem.shape;
+                let taken = cuda::takes(kernel, &plan.method, plan.precision, shape, is_per_point);
                 taken.err().map(|why| format!("kernel {} {why}", kernel.name()))
             }
         }),

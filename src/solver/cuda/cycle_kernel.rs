@@ -62,6 +62,8 @@ pub(super) struct Step {
     pub squares: Pointer,
     /// Its place among the cycles whose sums are kept together.
     pub index: usize,
+    /// How many sweeps it makes, each a cycle: 1, or what a kernel makes together.
+    pub sweeps: usize,
     /// Whether devices that share the grid exchange what it made.
     pub exchanges: bool,
 }
@@ -70,6 +72,11 @@ pub(super) struct Step {
 pub(super) trait CycleKernel<R>: Send {
     /// The number of partial sums of squares of a cycle.
     fn parts(&self) -> usize;
+
+    /// How many cycles it can make together ([`Step::sweeps`]): an odd number.
+    fn sweeps_together(&self) -> usize {
+        1
+    }
 
     /// Enqueues one cycle.
     fn launch(

@@ -6,7 +6,7 @@ use super::gpu::Gpu;
 use super::kernels;
 #[cfg(feature = "cuda")]
 use super::setting::Setting;
-use crate::grid::Precision;
+use crate::grid::{Precision, Shape};
 use crate::solver::{ExchangePath, Kernel, Method, SolverError, Unavailable};
 use std::fmt;
 #[cfg(feature = "cuda")]
@@ -86,7 +86,7 @@ impl Device {
         Err(Unavailable::NotBuilt.into())
     }
 
-    /// Checks that `kernel` accepts a method on this GPU, for a grid whose points have rows of their own or the same.
+    /// Checks that `kernel` accepts a method on this GPU, for a grid of this shape whose points have rows of their own or the same.
     ///
     /// # Errors
     /// [`SolverError`] if it does not, or the GPU cannot be used.
@@ -96,10 +96,12 @@ impl Device {
         kernel: Kernel,
         method: &Method,
         precision: Precision,
+        shape: &Shape,
         is_per_point: bool,
     ) -> Result<(), SolverError> {
         let shared_bytes = self.open()?.most_shared;
-        let setting = Setting { method, precision, shared_bytes, is_per_point, block_size: None };
+        let block_size = None;
+        let setting = Setting { method, precision, shape, shared_bytes, is_per_point, block_size };
         kernels::choose(kernel, &setting).map(drop).map_err(|refused| refused.error(kernel))
     }
 
@@ -113,6 +115,7 @@ impl Device {
         _: Kernel,
         _: &Method,
         _: Precision,
+        _: &Shape,
         _: bool,
     ) -> Result<(), SolverError> {
         self.check()

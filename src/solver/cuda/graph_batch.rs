@@ -127,13 +127,14 @@ impl Iterates {
         self.next[1] == self.current && self.current < self.next[0] && self.are_exchanged()
     }
 
-    fn step(&mut self, squares: Pointer, index: usize) -> Step {
+    /// The next launch, of one cycle or of an odd number of them: either way the iterate goes to the next array.
+    fn step(&mut self, squares: Pointer, index: usize, sweeps: usize) -> Step {
         let [from, to] = [self.current, self.next[0]].map(|array| self.arrays[array]);
         self.since = (self.since + 1) % self.exchange_every;
         let exchanges = self.are_exchanged();
         (self.before, self.current) = (self.current, self.next[0]);
         self.next = [self.next[1], self.current];
-        Step { from, to, squares, index, exchanges }
+        Step { from, to, squares, index, sweeps, exchanges }
     }
 }
 
@@ -161,6 +162,11 @@ pub(super) trait Cycles {
         step: Step,
         others: Others,
     ) -> Result<(), DriverError>;
+
+    /// The most cycles of a graph that need not be longer to end where it began; an even number.
+    fn most_recorded(&self) -> usize {
+        MOST_RECORDED
+    }
 
     /// How many graphs a batch consists of, where it has cycles enough: several, so that its length can follow the time of a
     /// cycle.
@@ -200,6 +206,15 @@ pub(super) struct Parts {
     pub squares: usize,
     /// The other norms; 0 if they are not requested.
     pub others: usize,
+    /// How many cycles the kernel makes together.
+    pub cycles: usize,
+}
+
+impl Parts {
+    /// Those of cycles that are made one by one.
+    pub fn of_cycle(squares: usize, others: usize) -> Self {
+        Self { squares, others, cycles: 1 }
+    }
 }
 
 /// Makes batches of cycles with one kernel.
@@ -211,6 +226,8 @@ pub(super) struct GraphBatch {
     finds_all_norms: bool,
     /// How many cycles fit into `parts`.
     together: usize,
+    /// How many cycles the kernel makes in a launch, but for the last of a batch and where all norms of each are wanted.
+    of_launch: usize,
     /// For each cycle, the sums of its parts, one per adding block, then the parts of its other norms.
     sums: CudaSlice<Norms>,
     sums_of_a_cycle: usize,
@@ -239,7 +256,8 @@ impl GraphBatch {
         let sums_of_a_cycle = blocks_of_a_cycle + parts.others;
         let bytes = parts_of_a_cycle * size_of::<f64>() + sums_of_a_cycle * size_of::<Norms>();
         // Even, for the same reason as in a graph.
-        let together = (PARTS_BYTES / bytes).clamp(2, MOST_RECORDED) / 2 * 2;
+        let fewest = fewest(parts.cycles).max(2);
+        let together = (PARTS_BYTES / bytes).clamp(fewest, MOST_RECORDED) / 2 * 2;
         // They depend on neither.
         let function = |name| gpu.function(File::Sums, Precision::F64, Form::Isotropic2d, name);
         let event = || gpu.check(gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)));
@@ -260,6 +278,7 @@ impl GraphBatch {
             sums_of_a_cycle,
             blocks_of_a_cycle,
             together,
+            of_launch: parts.cycles,
             cycles,
             pinned,
             add_squares: function("add_squares")?,
@@ -352,7 +371,8 @@ impl GraphBatch {
         let known = self.seconds[usize::from(measure)];
         let fit = known.map_or(2.0, |seconds| BATCH_SECONDS / seconds);
         let most = usize::try_from(most).unwrap_or(MOST_CYCLES).clamp(1, MOST_CYCLES);
-        let count = self.in_graphs((fit as usize).max(1), iterates.period(), measure).min(most);
+        let fit = (fit as usize).max(fewest(self.of_launch));
+        let count = self.in_graphs(fit, self.period(&iterates), measure).min(most);
         let count = iterates.until_exchange(count).min(most);
         let seconds = known.unwrap_or(0.0) * count as f64;
         let until = Instant::now() + Duration::from_secs_f64(seconds * NAP);
@@ -427,7 +447,7 @@ impl GraphBatch {
                 // Where a graph cannot begin yet, one cycle precedes it.
                 let is_before = recorded.is_none()
                     && self.seconds[usize::from(measure)].is_some()
-                    && iterates.period() <= self.most_recorded(measure);
+                    && self.period(iterates) <= self.most_recorded(cycles, iterates, measure);
                 let count = if is_before { 1 } else { room.len().min(self.together) };
                 self.launch(cycles, stream, iterates, count, measure)?;
                 (count, false)
@@ -485,21 +505,32 @@ impl GraphBatch {
     ) -> Result<(), DriverError> {
         let [(parts, _parts), (sums, _sums)] =
             [self.parts.device_ptr(stream), self.sums.device_ptr(stream)];
-        for cycle in 0..count {
+        let of_launch = if measure && self.finds_all_norms { 1 } else { self.of_launch };
+        let mut cycle = 0;
+        while cycle < count {
+            // The last cycle is made alone: the iterate before it is kept.
+            let sweeps = if cycle + of_launch < count { of_launch } else { 1 };
             let at = |first: Pointer, index: usize, bytes: usize| first + (index * bytes) as u64;
             let own = at(parts, cycle * self.parts_of_a_cycle, size_of::<f64>());
-            let step = iterates.step(if measure { own } else { 0 }, cycle);
+            let step = iterates.step(if measure { own } else { 0 }, cycle, sweeps);
             let first = cycle * self.sums_of_a_cycle + self.blocks_of_a_cycle;
             let own = at(sums, first, size_of::<Norms>());
             let parts = if measure && self.finds_all_norms { own } else { 0 };
             cycles.launch(stream, step, Others { parts, exact: iterates.exact })?;
+            cycle += sweeps;
         }
         cycles.join(stream)
     }
 
+    /// The fewest cycles of a graph, of which it has a multiple.
+    fn period(&self, iterates: &Iterates) -> usize {
+        iterates.period().max(fewest(self.of_launch))
+    }
+
     /// The most cycles of a graph.
-    fn most_recorded(&self, measure: bool) -> usize {
-        if measure { self.together } else { MOST_RECORDED }
+    fn most_recorded(&self, cycles: &dyn Cycles, iterates: &Iterates, measure: bool) -> usize {
+        let wanted = cycles.most_recorded().max(self.period(iterates));
+        wanted.min(if measure { self.together } else { MOST_RECORDED })
     }
 
     /// The graph that begins at the present iterate, recorded as soon as the time of a cycle is known;
@@ -517,7 +548,8 @@ impl GraphBatch {
         };
         let arrays = [iterates.current, iterates.next()];
         let is_here = |recorded: &Recorded| recorded.arrays == arrays;
-        let (most, period) = (self.most_recorded(measure), iterates.period());
+        let period = self.period(&iterates);
+        let most = self.most_recorded(cycles, &iterates, measure);
         if period > most {
             return Ok(None);
         }
@@ -541,6 +573,12 @@ impl GraphBatch {
         }
         Ok(self.recorded[kind].iter().find(|recorded| is_here(recorded)))
     }
+}
+
+/// The fewest cycles of a batch whose kernel makes this odd number together: three launches and one cycle alone, an even
+/// number; 1 where it makes them one by one.
+fn fewest(of_launch: usize) -> usize {
+    if of_launch == 1 { 1 } else { 3 * of_launch + 1 }
 }
 
 impl Drop for GraphBatch {

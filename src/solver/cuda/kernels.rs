@@ -7,14 +7,15 @@
 use super::build::Build;
 use super::setting::{NO_KERNEL, Refused, SCHEDULES, Setting};
 #[cfg(feature = "cuda")]
-use super::{blocks, classic, register, shared, spectral};
-use crate::grid::Precision;
+use super::{blocks, classic, fused, register, shared, spectral};
+use crate::grid::{Precision, Shape};
 use crate::solver::memory_traffic::{OnChip, TileWork};
 use crate::solver::{Kernel, Layout, Method, MethodName};
 
 /// The kernels, the fastest first on every setting that was measured (`benches/results`): those of grids,
-/// then those of matrices, the fastest first at several sweeps per cycle.
-pub(super) static KERNELS: [KernelType; 8] = [
+/// then those of matrices, the fastest first at several sweeps per cycle. But for `fused`: `auto` stays with the sweep that all
+/// is compared with.
+pub(super) static KERNELS: [KernelType; 9] = [
     KernelType {
         name: "spectral",
         label: "Spectral",
@@ -74,6 +75,21 @@ pub(super) static KERNELS: [KernelType; 8] = [
         on_chip: |_, _| None,
         #[cfg(feature = "cuda")]
         build: Build::Grid { f32: classic::build, f64: classic::build },
+    },
+    KernelType {
+        name: "fused",
+        label: "Fused",
+        about: "In 3D, five sweeps at a time in overlapping tiles that stream through shared memory: the values of classic, with less memory traffic.",
+        is_for_blocks: false,
+        takes_rows: false,
+        takes_damping: false,
+        methods: &[MethodName::Classic],
+        #[cfg(feature = "cuda")]
+        accepts: fused::accept,
+        #[cfg(feature = "cuda")]
+        on_chip: |_, _| None,
+        #[cfg(feature = "cuda")]
+        build: Build::Grid { f32: fused::build, f64: fused::build },
     },
     KernelType {
         name: "resident",
@@ -233,7 +249,18 @@ impl KernelType {
 /// The most shared memory of a block on any GPU so far (an H200).
 const MOST_SHARED: usize = 227 * 1024;
 
-/// The kernel that runs where `kernel` is chosen, on a GPU that is not known.
+/// A setting on a GPU that is not known.
+fn setting<'a>(
+    method: &'a Method,
+    precision: Precision,
+    shape: &'a Shape,
+    is_per_point: bool,
+) -> Setting<'a> {
+    let shared_bytes = MOST_SHARED;
+    Setting { method, precision, shape, shared_bytes, is_per_point, block_size: None }
+}
+
+/// The kernel that runs where `kernel` is chosen, on a grid of this shape and a GPU that is not known.
 ///
 /// # Errors
 /// A predicate, such as "does not accept tile 96x96; use kernel shared".
@@ -241,10 +268,10 @@ pub(super) fn takes(
     kernel: Kernel,
     method: &Method,
     precision: Precision,
+    shape: &Shape,
     is_per_point: bool,
 ) -> Result<Kernel, String> {
-    let setting =
-        Setting { method, precision, shared_bytes: MOST_SHARED, is_per_point, block_size: None };
+    let setting = setting(method, precision, shape, is_per_point);
     choose(kernel, &setting)
         .map(|row| Kernel::named(row.name))
         .map_err(|Refused { setting, instead }| format!("does not accept {setting}; use {instead}"))
@@ -256,17 +283,22 @@ pub(super) fn on_chip(
     kernel: Kernel,
     method: &Method,
     precision: Precision,
+    shape: &Shape,
     work: &TileWork,
 ) -> Option<OnChip> {
-    let is_per_point = work.weights > 0;
-    let setting =
-        Setting { method, precision, shared_bytes: MOST_SHARED, is_per_point, block_size: None };
+    let setting = setting(method, precision, shape, work.weights > 0);
     (choose(kernel, &setting).ok()?.on_chip)(&setting, work)
 }
 
 /// The same without kernels: nothing is known.
 #[cfg(not(feature = "cuda"))]
-pub(super) fn on_chip(_: Kernel, _: &Method, _: Precision, _: &TileWork) -> Option<OnChip> {
+pub(super) fn on_chip(
+    _: Kernel,
+    _: &Method,
+    _: Precision,
+    _: &Shape,
+    _: &TileWork,
+) -> Option<OnChip> {
     None
 }
 
@@ -283,10 +315,9 @@ mod tests {
     }
 
     fn chosen(kernel: Kernel, method: &Method, shared_bytes: usize) -> Result<&str, Refused> {
-        let precision = Precision::F64;
-        let setting =
-            Setting { method, precision, shared_bytes, is_per_point: false, block_size: None };
-        choose(kernel, &setting).map(|row| row.name)
+        let shape = Shape::grid_2d(512, 512).unwrap();
+        let setting = setting(method, Precision::F64, &shape, false);
+        choose(kernel, &Setting { shared_bytes, ..setting }).map(|row| row.name)
     }
 
     fn refused(kernel: Kernel, method: &Method, shared_bytes: usize) -> [String; 2] {
@@ -340,13 +371,8 @@ mod tests {
 
     #[test]
     fn rows_of_their_own_go_to_the_kernels_that_read_them() {
-        let setting = |method| Setting {
-            method,
-            precision: Precision::F64,
-            shared_bytes: MOST_SHARED,
-            is_per_point: true,
-            block_size: None,
-        };
+        let shape = Shape::grid_2d(64, 64).unwrap();
+        let setting = |method| super::setting(method, Precision::F64, &shape, true);
         let method = tiles(&[64, 64], &[32, 32]);
         assert_eq!(choose(Kernel::AUTO, &setting(&method)).map(|row| row.name), Ok("shared"));
         let classic = choose(Kernel::AUTO, &setting(&Method::Classic));
@@ -354,6 +380,29 @@ mod tests {
         let refused = choose(Kernel::REGISTER, &setting(&method)).map(|row| row.name).unwrap_err();
         let said = [refused.setting.as_str(), refused.instead.as_str()];
         assert_eq!(said, ["coefficients per point", "kernel shared"]);
+    }
+
+    #[test]
+    fn several_sweeps_at_a_time_are_of_wide_3d_grids() {
+        let chosen = |kernel, axes: [usize; 3], method: &Method, threads| {
+            let shape = Shape::grid_3d(axes[0], axes[1], axes[2]).unwrap();
+            let setting = super::setting(method, Precision::F64, &shape, false);
+            let chosen = choose(kernel, &Setting { block_size: threads, ..setting });
+            chosen.map(|row| row.name).map_err(|refused| refused.setting)
+        };
+        let classic = Method::Classic;
+        assert_eq!(chosen(Kernel::FUSED, [32, 32, 1], &classic, None), Ok("fused"));
+        assert_eq!(chosen(Kernel::AUTO, [512; 3], &classic, None), Ok("classic"));
+        for (axes, method, threads, expected) in [
+            ([31, 64, 64], &classic, None, "a grid with fewer than 32 points along x or y"),
+            ([64; 3], &classic, Some(128), "blocks of 128 threads"),
+            ([64; 3], &Method::Classic.damped(0.8), None, "damping (ω = 0.8)"),
+        ] {
+            let refused = chosen(Kernel::FUSED, axes, method, threads);
+            assert_eq!(refused, Err(expected.to_owned()));
+        }
+        let said = refused(Kernel::FUSED, &Method::Classic, MOST_SHARED);
+        assert_eq!(said, ["a 2D grid", "kernel classic"]);
     }
 
     #[test]

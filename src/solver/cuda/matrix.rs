@@ -140,7 +140,7 @@ impl<R: DeviceReal> MatrixSolver<R> {
         let arrays = gpu.check(call())?;
         let [one, other] = arrays.each_ref().map(address);
         let exact_at = exact.as_ref().map_or(0, |exact| exact.device_ptr(&stream).0);
-        let parts = Parts { squares: kernel.parts(), others: 0 };
+        let parts = Parts::of_cycle(kernel.parts(), 0);
         Ok(Self {
             batches: GraphBatch::new(gpu, &stream, parts)?,
             device: DeviceInfo {
@@ -190,7 +190,7 @@ impl<R: DeviceReal> Advance for MatrixSolver<R> {
         let all = measure && !self.free_norms().covers(norms);
         if measure && self.batches.finds_all_norms() != all {
             let others = if all { self.kernel.parts() } else { 0 };
-            let parts = Parts { squares: self.kernel.parts(), others };
+            let parts = Parts::of_cycle(self.kernel.parts(), others);
             self.batches = GraphBatch::new(&self.matrix.gpu, &self.stream, parts)?;
         }
         let Self { matrix, stream, kernel, batches, iterates, host, .. } = self;

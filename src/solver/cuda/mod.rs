@@ -19,6 +19,8 @@ mod device;
 #[cfg(feature = "cuda")]
 mod devices;
 #[cfg(feature = "cuda")]
+mod fused;
+#[cfg(feature = "cuda")]
 mod gather;
 #[cfg(feature = "cuda")]
 mod gpu;
@@ -67,7 +69,7 @@ pub use properties::{DeviceProperties, GpuLink};
 use super::ArrayFiles;
 use super::memory_traffic::{OnChip, TileWork};
 use super::{GroupId, Kernel, Method, NcclError, RankOf, Solver, SolverError};
-use crate::grid::Precision;
+use crate::grid::{Precision, Shape};
 use crate::problem::Problem;
 use std::sync::Arc;
 
@@ -418,7 +420,7 @@ pub fn check_memory(
 }
 
 /// The kernel that runs where `kernel` is chosen, on a GPU that is not known: for [`Kernel::AUTO`], the
-/// first of the table that accepts the method, and grids whose points have rows of their own if they are such.
+/// first of the table that accepts the method on a grid of this shape, and points that have rows of their own if they do.
 ///
 /// # Errors
 /// If it does not accept the method in this precision, a predicate such as "does not accept tile 96x96;
@@ -427,9 +429,10 @@ pub fn takes(
     kernel: Kernel,
     method: &Method,
     precision: Precision,
+    shape: &Shape,
     is_per_point: bool,
 ) -> Result<Kernel, String> {
-    kernels::takes(kernel, method, precision, is_per_point)
+    kernels::takes(kernel, method, precision, shape, is_per_point)
 }
 
 /// What a cycle of tiles moves on the chip of a GPU where `kernel` is chosen; `None` if that is not counted, or the
@@ -438,9 +441,10 @@ pub(super) fn on_chip(
     kernel: Kernel,
     method: &Method,
     precision: Precision,
+    shape: &Shape,
     work: &TileWork,
 ) -> Option<OnChip> {
-    kernels::on_chip(kernel, method, precision, work)
+    kernels::on_chip(kernel, method, precision, shape, work)
 }
 
 #[cfg(test)]

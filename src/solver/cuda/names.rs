@@ -127,6 +127,7 @@ mod tests {
             Kernel::AUTO,
             Kernel::FASTEST,
             Kernel::CLASSIC,
+            Kernel::FUSED,
             Kernel::SHARED,
             Kernel::REGISTER,
             Kernel::SPECTRAL,

@@ -201,6 +201,7 @@ mod tests {
             (File::Shared3d, &three, &["deep_16", "deep_8", "any_box"]),
             (File::Cube3d, &three, &["cube", "cube_measured", "odd_cube", "odd_cube_measured"]),
             (File::Stream3d, &three, &["k_4", "k_6", "k_7"]),
+            (File::Stream3d, &three, &["fused", "fused_measured", "fused_single"]),
             (File::Stream3d, &three, &["k_4_measured", "k_6_measured"]),
             (File::Planes, &[&two[..], &three].concat(), &["copy_rims"]),
             (File::Shared, &two, &["eight_points", "twelve_points"]),

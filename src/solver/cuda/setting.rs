@@ -1,6 +1,6 @@
 //! What a kernel is to run, and what one does not accept of it.
 
-use crate::grid::Precision;
+use crate::grid::{Precision, Shape};
 use crate::solver::Method;
 #[cfg(feature = "cuda")]
 use crate::solver::{Kernel, SolverError};
@@ -10,6 +10,9 @@ pub(super) struct Setting<'a> {
     pub method: &'a Method,
     #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "no kernel is built"))]
     pub precision: Precision,
+    /// The grid.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "no kernel is built"))]
+    pub shape: &'a Shape,
     /// Bytes of shared memory that a block may have.
     #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "no kernel is built"))]
     pub shared_bytes: usize,

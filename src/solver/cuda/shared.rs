@@ -224,16 +224,18 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::Precision;
+    use crate::grid::{Precision, Shape};
 
     fn of_tile(tile: [usize; 2]) -> Option<SharedLayout> {
         let tiling = Tiling::new(&[1024, 1024], &tile, &[0, 0]).unwrap();
         let method = Method::Hierarchical { k: 4, tiling };
+        let shape = Shape::grid_2d(1024, 1024).unwrap();
         let shared_bytes = 227 * 1024;
         let precision = Precision::F64;
         layout(&Setting {
             method: &method,
             precision,
+            shape: &shape,
             shared_bytes,
             is_per_point: false,
             block_size: None,

@@ -23,9 +23,12 @@ const STREAMS: [(usize, &str, Option<&str>); 3] =
     [(4, "k_4", Some("k_4_measured")), (6, "k_6", Some("k_6_measured")), (7, "k_7", None)];
 
 /// Points of a tile across and down, threads of a block and planes of the ring of `stream_3d.cu`.
-const SIDE: usize = 32;
-const THREADS: usize = 256;
+pub(super) const SIDE: usize = 32;
+pub(super) const THREADS: usize = 256;
 const RING: usize = 16;
+
+/// Sums of squares that a block of it writes: one for each warp.
+pub(super) const PARTS_OF_STREAM: usize = THREADS / WARP;
 
 /// Threads of a warp.
 const WARP: usize = 32;
@@ -66,7 +69,7 @@ pub(super) fn layout(
     let room = shared_bytes.saturating_sub(OWN_SHARED);
     let with_halo = (width + 2) * (height + 2);
     if let Some((k, function, measured)) = stream(streamed, [width, height]) {
-        let bytes = (2 * k * with_halo + RING * 4 * SIDE) * value;
+        let bytes = bytes_of_stream(k, value);
         if bytes <= room {
             return Some(Shared3dLayout {
                 file: File::Stream3d,
@@ -74,7 +77,7 @@ pub(super) fn layout(
                 measured,
                 block: [threads_of(THREADS), 1],
                 bytes,
-                parts_per_block: THREADS / WARP,
+                parts_per_block: PARTS_OF_STREAM,
                 keeps_right: false,
             });
         }
@@ -129,6 +132,12 @@ pub(super) fn layout(
         parts_per_block: 1,
         keeps_right,
     })
+}
+
+/// Bytes of shared memory of `stream_3d.cu` with this many sweeps of values of so many bytes: two planes with their halos for
+/// each sweep, and the ring.
+pub(super) fn bytes_of_stream(sweeps: usize, value: usize) -> usize {
+    (2 * sweeps * (SIDE + 2) * (SIDE + 2) + RING * 4 * SIDE) * value
 }
 
 /// The sweeps and functions that stream tiles of these sides with `k` sweeps, if there are some.

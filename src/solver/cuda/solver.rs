@@ -101,6 +101,11 @@ fn system_of<R: DeviceReal>(
     DeviceSystem::new(gpu, stream, &system, &problem.rhs)
 }
 
+/// The parts of the norms of a kernel's cycles, with so many of the norms that it does not find itself.
+fn parts_of<R>(kernel: &dyn CycleKernel<R>, others: usize) -> Parts {
+    Parts { squares: kernel.parts(), others, cycles: kernel.sweeps_together() }
+}
+
 impl<R: DeviceReal> CudaSolver<R> {
     /// Sets up a solver at the initial guess u₀.
     ///
@@ -131,8 +136,9 @@ impl<R: DeviceReal> CudaSolver<R> {
         // Before anything is copied.
         let (precision, shared_bytes) = (R::PRECISION, gpu.most_shared);
         let is_per_point = problem.operator.is_per_point();
+        let shape = &problem.shape;
         let setting =
-            Setting { method: &method, precision, shared_bytes, is_per_point, block_size };
+            Setting { method: &method, precision, shape, shared_bytes, is_per_point, block_size };
         kernels::choose(kernel, &setting).map_err(|refused| refused.error(kernel))?;
         let stream = gpu.stream()?;
         let system = Arc::new(system_of(gpu, &stream, problem)?);
@@ -150,8 +156,9 @@ impl<R: DeviceReal> CudaSolver<R> {
         let gpu = Arc::clone(&system.gpu);
         let (precision, shared_bytes) = (R::PRECISION, gpu.most_shared);
         let is_per_point = problem.operator.is_per_point();
+        let shape = &problem.shape;
         let setting =
-            Setting { method: &method, precision, shared_bytes, is_per_point, block_size };
+            Setting { method: &method, precision, shape, shared_bytes, is_per_point, block_size };
         let row = kernels::choose(chosen, &setting).map_err(|refused| refused.error(chosen))?;
         let start = problem.initial_iterate::<R>();
         let array = || gpu.check(Array::copied(start.as_slice(), &problem.shape, &stream));
@@ -166,7 +173,7 @@ impl<R: DeviceReal> CudaSolver<R> {
             let instead = "a larger tile or backend cpu".to_owned();
             Refused { setting: "this number of tiles".to_owned(), instead }.error(chosen)
         })?;
-        let parts = Parts { squares: cycle_kernel.parts(), others: 0 };
+        let parts = parts_of(&*cycle_kernel, 0);
         let batches = GraphBatch::new(&system.gpu, &stream, parts)?;
         let device = DeviceInfo {
             ordinal: gpu.ordinal,
@@ -288,7 +295,7 @@ impl<R: DeviceReal> CudaSolver<R> {
         if self.batches.finds_all_norms() != all {
             self.others = all.then(|| OtherNorms::new(&self.system, self.omega)).transpose()?;
             let others = self.others.as_ref().map_or(0, OtherNorms::parts);
-            let parts = Parts { squares: self.cycle_kernel.parts(), others };
+            let parts = parts_of(&*self.cycle_kernel, others);
             self.batches = GraphBatch::new(&self.system.gpu, &self.stream, parts)?;
         }
         Ok(())

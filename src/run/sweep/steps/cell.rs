@@ -40,8 +40,13 @@ impl CellMeasurement {
                 let plan = Arc::new(sweep.plan(&setting)?);
                 if let Place::Cuda { kernel, .. } = plan.place
                     && let is_per_point = plan.problem.operator.is_per_point()
-                    && let Ok(kernel) =
-                        cuda::takes(kernel, &plan.method, plan.precision, is_per_point)
+                    && let Ok(kernel) = cuda::takes(
+                        kernel,
+                        &plan.method,
+                        plan.precision,
+                        &plan.problem.shape,
+                        is_per_point,
+                    )
                 {
                     kernel.name().clone_into(&mut row.kernel);
                 }

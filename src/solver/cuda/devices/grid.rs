@@ -212,6 +212,7 @@ impl<R: DeviceReal> Part for GridPart<R> {
         let setting = Setting {
             method,
             precision: R::PRECISION,
+            shape: &problem.shape,
             shared_bytes: gpus.iter().map(|gpu| gpu.most_shared).min().unwrap_or(0),
             is_per_point: problem.operator.is_per_point(),
             block_size,

@@ -185,7 +185,7 @@ impl<P: Part> DevicesSolver<P> {
         let iterates = iterates.exchanging(shared.exchange_every());
         let squares = shares.iter().map(|share| share.part.parts()).sum();
         let stream = Arc::clone(&shares[0].streams.border);
-        let batches = GraphBatch::new(&gpus[0], &stream, Parts { squares, others: 0 })?;
+        let batches = GraphBatch::new(&gpus[0], &stream, Parts::of_cycle(squares, 0))?;
         let has_frozen_halos = shared.have_frozen_halos();
         let mut solver = Self {
             batches,
@@ -229,10 +229,10 @@ impl<P: Part> DevicesSolver<P> {
         for share in &mut self.shares {
             share.part.find_others(all)?;
         }
-        let parts = Parts {
-            squares: self.shares.iter().map(|share| share.part.parts()).sum(),
-            others: self.shares.iter().map(|share| share.part.other_parts()).sum(),
-        };
+        let parts = Parts::of_cycle(
+            self.shares.iter().map(|share| share.part.parts()).sum(),
+            self.shares.iter().map(|share| share.part.other_parts()).sum(),
+        );
         self.batches = GraphBatch::new(&first, &stream, parts)?;
         let together = self.batches.together();
         self.reports.clear();

@@ -218,7 +218,7 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for InSineBasis<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::{Precision, Tiling};
+    use crate::grid::{Precision, Shape, Tiling};
     use crate::problem::Stencil;
     use crate::solver::Subiterations;
 
@@ -233,6 +233,7 @@ mod tests {
 
     #[test]
     fn every_tile_that_the_basis_takes_has_a_layout() {
+        let [line, shape] = [Shape::grid_1d(300, 1), Shape::grid_2d(300, 300)].map(Result::unwrap);
         for width in 1..=128 {
             for height in [1, 2, 7, 31, 64, 100, 127, 128] {
                 for precision in Precision::ALL {
@@ -240,6 +241,7 @@ mod tests {
                     let setting = Setting {
                         method: &method,
                         precision,
+                        shape: &shape,
                         shared_bytes: 227 * 1024,
                         is_per_point: false,
                         block_size: None,
@@ -252,6 +254,7 @@ mod tests {
             let setting = Setting {
                 method: &method,
                 precision: Precision::F64,
+                shape: &line,
                 shared_bytes: 48 * 1024,
                 is_per_point: false,
                 block_size: None,

@@ -356,9 +356,11 @@ mod tests {
         precision: Precision,
     ) -> Option<(Plan, Spectral)> {
         let (method, spectral) = of_tile(&[300; 3][..tile.len()], tile, stencil);
+        let shape = crate::grid::Shape::grid_1d(300, 1).unwrap();
         let setting = Setting {
             method: &method,
             precision,
+            shape: &shape,
             shared_bytes: 227 * 1024,
             is_per_point: false,
             block_size: None,

@@ -255,6 +255,7 @@ fn check_kernel<R: DeviceReal>(
     let setting = Setting {
         method,
         precision: R::PRECISION,
+        shape: &problem.shape,
         shared_bytes: gpu.most_shared,
         is_per_point: problem.operator.is_per_point(),
         block_size: None,

@@ -84,8 +84,14 @@ impl<R: DeviceReal> PlaneSweep<R> {
             blocks.ok_or(DriverError(CUresult::CUDA_ERROR_INVALID_VALUE))?;
         let config = LaunchConfig { grid_dim: (across, down, 1), ..self.sweep.config };
         let interior = |start: Pointer| start + (first_point(shape) * size_of::<R>()) as u64;
-        let step =
-            Step { from: interior(from), to: interior(to), squares: 0, index: 0, exchanges: false };
+        let step = Step {
+            from: interior(from),
+            to: interior(to),
+            squares: 0,
+            index: 0,
+            sweeps: 1,
+            exchanges: false,
+        };
         let (g, cycle) = (interior(g), Cycle::sweep(1.0));
         let axes = [AxisArgument::NONE; 3];
         let [x, y, _] = axes;

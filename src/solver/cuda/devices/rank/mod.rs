@@ -98,6 +98,7 @@ impl<R: DeviceReal> RankSolver<R> {
         let setting = Setting {
             method: &method,
             precision: R::PRECISION,
+            shape: &problem.shape,
             shared_bytes: all.shared_bytes,
             is_per_point: problem.operator.is_per_point(),
             block_size,
@@ -239,7 +240,7 @@ fn prepare_norms<R: DeviceReal>(
     };
     let (squares, others) = (ranges(0), ranges(1));
     let end = |ranges: &[Range<usize>]| ranges.last().map_or(0, |last| last.end);
-    let parts = Parts { squares: end(&squares), others: end(&others) };
+    let parts = Parts::of_cycle(end(&squares), end(&others));
     let batches = GraphBatch::new(&share.gpu, &share.streams.border, parts)?;
     Ok((PartsOfRanks { own: rank.index, squares, others }, batches))
 }
