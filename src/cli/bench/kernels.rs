@@ -197,10 +197,12 @@ impl Kernels {
     /// Refuses options that change nothing of what is measured.
     fn check_options(&self) -> Result<(), UsageError> {
         let classic = Kernel::compared(MethodName::Classic);
-        let has_tiles = self.lists.kernel(&[Kernel::AUTO]).iter().any(|it| !classic.contains(it));
-        match self.lists.given().filter(|_| !has_tiles) {
-            Some(option) => Err(UsageError(format!(
-                "{option} has no effect on kernel classic, which has no tiles; name another with --kernel"
+        let kernels = self.lists.kernel(&[Kernel::AUTO]);
+        let has_tiles = kernels.iter().any(|it| !classic.contains(it));
+        match self.lists.given().filter(|_| !has_tiles).zip(kernels.first()) {
+            Some((option, kernel)) => Err(UsageError(format!(
+                "{option} has no effect on kernel {}, which takes no tiles; name another with --kernel",
+                kernel.name()
             ))),
             None => Ok(()),
         }

@@ -16,8 +16,8 @@ use crate::solver::{Footprint, SolverError};
 use cudarc::driver::{CudaStream, DeviceRepr, DriverError};
 use std::sync::Arc;
 
-/// Sweeps of a launch. With an odd number the iterate goes to the array that as many single sweeps leave it in. In f64, 5 is
-/// the fastest of 2 to 7: tiles then begin at multiples of 64 bytes.
+/// Sweeps of a launch. With an odd number the iterate goes to the array that as many single sweeps leave it in. Of 2 to 5, 5
+/// is the fastest in f64 (`benches/results/volumes.md`): tiles then begin at multiples of 64 bytes.
 const SWEEPS: usize = 5;
 
 /// Points that neighbouring tiles share.
