@@ -8,7 +8,7 @@ use crate::grid::memory::human;
 use crate::number::counted;
 use crate::picture::{digits, grouped, seconds, times_chart};
 use crate::run::{Backend, MethodName, MethodSpec, Report};
-use crate::solver::{BankConflicts, Devices, PyramidModel, Scheme, Streaming};
+use crate::solver::{BankConflicts, Devices, Kernel, PyramidModel, Scheme, Streaming};
 use eframe::egui::{Label, ProgressBar, RichText, Ui};
 
 /// Width of the bar that shows the share of peak, in points.
@@ -104,9 +104,12 @@ fn tiles(ui: &mut Ui, session: &Session, report: Option<&Report>) {
         return;
     }
     if method.name == MethodName::Classic {
-        ui.label(
-            "Every sweep reads and writes main memory: there are no tiles, and no value is stale.",
-        );
+        ui.label(match method.kernel {
+            Kernel::FUSED => {
+                "Five sweeps at a time read and write main memory: the tiles of the kernel overlap so far that no value is stale."
+            }
+            _ => "Every sweep reads and writes main memory: there are no tiles, and no value is stale.",
+        });
         return;
     }
     if session.spec.problem.matrix.is_some() {
@@ -330,7 +333,7 @@ fn count(number: f64) -> String {
 mod tests {
     use super::*;
     use crate::run::{FieldKind, Worker};
-    use crate::solver::{Footprint, Kernel, Products};
+    use crate::solver::{Footprint, Products};
     use eframe::egui;
     use egui_kittest::{Harness, kittest::Queryable};
     use std::sync::Arc;

@@ -251,8 +251,9 @@ impl Kernels {
             (self.lists.overlap(&sides(overlap)), self.lists.tile(&sides(tile)));
         let classic = Kernel::compared(MethodName::Classic);
         let mut of_sweeps = classic.clone();
-        // Several sweeps at a time are made in 3D.
-        of_sweeps.retain(|kernel| shape.len() == 3 || *kernel == Kernel::CLASSIC);
+        // Several sweeps at a time are made in 3D, on a GPU.
+        let is_3d_on_gpu = shape.len() == 3 && backend == Backend::Cuda;
+        of_sweeps.retain(|kernel| is_3d_on_gpu || *kernel == Kernel::CLASSIC);
         let mut tiled = match backend {
             Backend::Auto | Backend::Cpu => vec![Kernel::AUTO],
             Backend::Cuda => Kernel::compared(MethodName::Hierarchical),
@@ -265,12 +266,10 @@ impl Kernels {
             kernels.retain(|kernel| defaults.contains(kernel));
         }
         let mut methods = Vec::new();
-        let mut of_sweeps: Vec<_> =
-            kernels.iter().copied().filter(|kernel| classic.contains(kernel)).collect();
-        if backend != Backend::Cuda && !of_sweeps.is_empty() {
-            of_sweeps = vec![Kernel::AUTO];
-        }
-        for kernel in of_sweeps {
+        for &kernel in kernels.iter().filter(|kernel| classic.contains(kernel)) {
+            // The CPU has no kernel of this name.
+            let is_of_gpu = backend == Backend::Cuda || kernel != Kernel::CLASSIC;
+            let kernel = if is_of_gpu { kernel } else { Kernel::AUTO };
             methods.push(MethodSpec { name: MethodName::Classic, kernel, ..MethodSpec::default() });
         }
         for &kernel in kernels.iter().filter(|kernel| !classic.contains(kernel)) {

@@ -38,13 +38,16 @@ pub(super) fn accept(setting: &Setting<'_>) -> Result<(), String> {
     if method.devices().is_some() {
         return Err("a grid that several devices share".to_owned());
     }
+    let needed = bytes_of_stream(SWEEPS, precision.bytes());
     match *shape.axes() {
         [x, y, _] if x.min(y) < SIDE => {
             Err(format!("a grid with fewer than {SIDE} points along x or y"))
         }
-        [_, _, _] if bytes_of_stream(SWEEPS, precision.bytes()) > *shared_bytes => {
-            Err("so little shared memory".to_owned())
-        }
+        [_, _, _] if needed > *shared_bytes => Err(format!(
+            "a GPU with {} KB of shared memory for a block, of which it takes {} KB",
+            shared_bytes / 1000,
+            needed / 1000
+        )),
         [_, _, _] => Ok(()),
         _ => Err(format!("a {}D grid", shape.dim())),
     }

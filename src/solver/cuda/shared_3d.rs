@@ -135,7 +135,7 @@ pub(super) fn layout(
 }
 
 /// Bytes of shared memory of `stream_3d.cu` with this many sweeps of values of so many bytes: two planes with their halos for
-/// each sweep, and the ring.
+/// each sweep, and the ring buffer of halos.
 pub(super) fn bytes_of_stream(sweeps: usize, value: usize) -> usize {
     (2 * sweeps * (SIDE + 2) * (SIDE + 2) + RING * 4 * SIDE) * value
 }
