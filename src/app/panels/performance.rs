@@ -106,7 +106,7 @@ fn tiles(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     if method.name == MethodName::Classic {
         ui.label(match method.kernel {
             Kernel::FUSED => {
-                "Five sweeps at a time read and write main memory: the tiles of the kernel overlap so far that no value is stale."
+                "Main memory is read and written once for five sweeps: the kernel's tiles overlap so far that no value is stale."
             }
             _ => "Every sweep reads and writes main memory: there are no tiles, and no value is stale.",
         });

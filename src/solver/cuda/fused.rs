@@ -44,7 +44,7 @@ pub(super) fn accept(setting: &Setting<'_>) -> Result<(), String> {
             Err(format!("a grid with fewer than {SIDE} points along x or y"))
         }
         [_, _, _] if needed > *shared_bytes => Err(format!(
-            "a GPU with {} KB of shared memory for a block, of which it takes {} KB",
+            "a GPU with {} KB of shared memory for a block (it takes {} KB)",
             shared_bytes / 1000,
             needed / 1000
         )),
