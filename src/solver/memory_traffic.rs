@@ -153,6 +153,13 @@ impl MemoryTraffic {
         Ok(in_values.in_bytes(precision))
     }
 
+    /// That of a method that streams whose sweeps are made several at a time in fast memory.
+    pub(super) fn of_fused_sweeps(mut self) -> Self {
+        self.moved.retain(|(memory, _)| *memory != Memory::Caches);
+        let why = "What sweeps move that are made several at a time is not counted.";
+        Self { not_counted: Some(why), ..self }
+    }
+
     /// The traffic of several cycles.
     #[must_use]
     pub fn times(&self, cycles: u64) -> Self {

@@ -98,5 +98,7 @@ pub fn traffic_of_cycle(
     let on_gpu = kernel.map(|kernel| {
         move |work: &TileWork| cuda::on_chip(kernel, method, precision, &problem.shape, work)
     });
-    MemoryTraffic::of_cycle(problem, method, precision, on_gpu, streamed)
+    let traffic = MemoryTraffic::of_cycle(problem, method, precision, on_gpu, streamed)?;
+    let is_fused = kernel == Some(Kernel::FUSED) && method.streaming().is_some();
+    Ok(if is_fused { traffic.of_fused_sweeps() } else { traffic })
 }

@@ -31,8 +31,18 @@ pub struct Pass {
 enum Kind {
     /// Slabs of so many planes, so many at a time.
     Slabs { planes: usize, at_once: usize },
-    /// Chunks of so many planes.
-    Chunks { chunk: usize },
+    /// Chunks of so many planes. Behind those that it makes, a sweep reads one plane and so many more.
+    Chunks { chunk: usize, behind: usize },
+}
+
+/// Planes of several sweeps that are made together, in tiles that compute some of them twice.
+#[cfg(any(test, feature = "cuda"))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SweptTogether {
+    /// The planes that are swept: one before and one after them is read, and stays as it is.
+    pub swept: Range<usize>,
+    /// Those of them that are as after sweeps of the whole grid, and are written.
+    pub written: Range<usize>,
 }
 
 /// One slab or chunk.
@@ -59,7 +69,10 @@ impl Pass {
                 let at_once = streaming.slabs_on_gpu();
                 Kind::Slabs { planes: streaming.planes() / at_once, at_once }
             }
-            Scheme::Wavefront { .. } => Kind::Chunks { chunk: streaming.chunk_on_gpu(shape) },
+            Scheme::Wavefront { .. } => {
+                let (chunk, behind) = streaming.chunk_on_gpu(shape);
+                Kind::Chunks { chunk, behind }
+            }
         };
         Self::whole(Planes::of(shape).count, streaming.height(), kind)
     }
@@ -68,7 +81,7 @@ impl Pass {
     pub fn on_cpu(streaming: &Streaming, shape: &Shape) -> Self {
         let kind = match streaming.scheme() {
             Scheme::Pyramid => Kind::Slabs { planes: streaming.planes(), at_once: 1 },
-            Scheme::Wavefront { chunk } => Kind::Chunks { chunk },
+            Scheme::Wavefront { chunk } => Kind::Chunks { chunk, behind: 0 },
         };
         Self::whole(Planes::of(shape).count, streaming.height(), kind)
     }
@@ -112,7 +125,7 @@ impl Pass {
         match self.kind {
             Kind::Slabs { planes, .. } => planes.min(self.count + 2),
             // One chunk comes, one is swept and one leaves; a sweep reads a plane on either side.
-            Kind::Chunks { chunk } => self.n + 3 * chunk + 2,
+            Kind::Chunks { chunk, behind } => self.n + 3 * chunk + 2 + behind,
         }
     }
 
@@ -120,7 +133,7 @@ impl Pass {
     pub fn most_swept(&self) -> usize {
         match self.kind {
             Kind::Slabs { .. } => self.window_planes(),
-            Kind::Chunks { chunk } => chunk,
+            Kind::Chunks { chunk, .. } => chunk,
         }
     }
 
@@ -131,23 +144,31 @@ impl Pass {
                 (self.owned[1] - self.owned[0]).div_ceil(planes - 2 * self.n)
             }
             // Once all planes are there, the window drains.
-            Kind::Chunks { chunk } => (self.count + 1 + self.n).div_ceil(chunk),
+            Kind::Chunks { chunk, .. } => (self.count + 1 + self.n).div_ceil(chunk),
         }
     }
 
-    /// What its first steps move and compute, of planes with so many points.
+    /// What its first steps move and compute, of planes with so many points and with so many sweeps together: `updates` says
+    /// how many updates sweeps of planes make.
     #[cfg(feature = "cuda")]
-    pub(super) fn traffic_of(&self, steps: usize, points: usize) -> Traffic {
+    pub(super) fn traffic_of(
+        &self,
+        steps: usize,
+        points: usize,
+        together: usize,
+        updates: impl Fn(usize, &SweptTogether) -> u64,
+    ) -> Traffic {
         let inside = |planes: Range<usize>| {
             planes.end.min(self.count + 1).saturating_sub(planes.start.max(1)) * points
         };
         let mut traffic = Traffic::default();
         for number in 0..steps {
             let step = self.step(number);
-            let swept: usize = (1..=self.n).map(|m| self.level(number, m).len() * points).sum();
             traffic.up += 2 * inside(step.up) as u64;
             traffic.down += inside(step.down) as u64;
-            traffic.updates += swept as u64;
+            let made = self.sweeps_by(together);
+            let made = made.filter_map(|it| Some((it.len(), self.swept_together(number, &it)?)));
+            traffic.updates += made.map(|(sweeps, planes)| updates(sweeps, &planes)).sum::<u64>();
         }
         traffic
     }
@@ -169,12 +190,13 @@ impl Pass {
                     after: number.checked_sub(at_once),
                 }
             }
-            Kind::Chunks { chunk } => {
+            Kind::Chunks { chunk, behind } => {
                 let start = number * chunk;
                 let up = start.min(count + 2)..(start + chunk).min(count + 2);
-                // The last plane whose place is overwritten. It is read until level n was made one plane after it.
+                // The last plane whose place is overwritten. It is read until level n was made behind what reads it.
                 let overwritten = up.end.checked_sub(self.window_planes() + 1);
-                let after = overwritten.filter(|_| !up.is_empty()).map(|it| (it + n + 1) / chunk);
+                let after =
+                    overwritten.filter(|_| !up.is_empty()).map(|it| (it + n + 1 + behind) / chunk);
                 Step { window: 0, origin: 0, up, down: self.level(number, n), after }
             }
         }
@@ -235,17 +257,50 @@ impl Pass {
                 let end = if up.end == count + 2 { count + 1 } else { up.end - m };
                 first..end
             }
-            Kind::Chunks { chunk } => {
+            Kind::Chunks { chunk, .. } => {
                 let start = number * chunk;
                 let first = start.saturating_sub(m).max(1);
                 first..(start + chunk).saturating_sub(m).min(count + 1).max(first)
             }
         }
     }
+
+    /// The sweeps of a step, so many of them together: those that are left over come first, one by one.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(super) fn sweeps_by(&self, together: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (n, single) = (self.n, self.n % together);
+        let groups = (single + 1..=n).step_by(together).map(move |m| m..m + together);
+        (1..=single).map(|m| m..m + 1).chain(groups)
+    }
+
+    /// What sweeps of a step make together; `None` if that is no plane. A frozen end spoils a plane in the second sweep, and
+    /// one more in each that follows. The grid's boundary spoils none: next to it, planes are written again that the step
+    /// before has made, and those that the next would make.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(super) fn swept_together(
+        &self,
+        number: usize,
+        sweeps: &Range<usize>,
+    ) -> Option<SweptTogether> {
+        let planes = self.level(number, sweeps.end - 1);
+        if planes.is_empty() {
+            return None;
+        }
+        let spoilt = sweeps.len() - 1;
+        if planes.start > 1 && planes.start + spoilt > self.count + 1 {
+            // The step before has made them.
+            return None;
+        }
+        let first = if planes.start > spoilt { planes.start } else { 1 };
+        let end = if planes.end + spoilt <= self.count + 1 { planes.end } else { self.count + 1 };
+        let swept = first.saturating_sub(spoilt).max(1)..(end + spoilt).min(self.count + 1);
+        Some(SweptTogether { swept, written: first..end })
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::streaming::TOGETHER;
     use super::*;
     use crate::grid::{ByteCount, Precision};
     use crate::random::random;
@@ -258,9 +313,9 @@ mod tests {
             (20, 3, Kind::Slabs { planes: 9, at_once: 1 }),
             (7, 2, Kind::Slabs { planes: 30, at_once: 1 }),
             (40, 5, Kind::Slabs { planes: 11, at_once: 1 }),
-            (20, 3, Kind::Chunks { chunk: 4 }),
-            (9, 12, Kind::Chunks { chunk: 5 }),
-            (5, 2, Kind::Chunks { chunk: 1 }),
+            (20, 3, Kind::Chunks { chunk: 4, behind: 0 }),
+            (9, 12, Kind::Chunks { chunk: 5, behind: 4 }),
+            (5, 2, Kind::Chunks { chunk: 1, behind: 0 }),
         ] {
             let pass = Pass::whole(count, n, kind);
             let is_slab = matches!(kind, Kind::Slabs { .. });
@@ -305,9 +360,10 @@ mod tests {
         pass: &'a Pass,
         /// Two iterates and the right-hand side of each window, as rings.
         windows: Vec<[Vec<f64>; 3]>,
-        /// Steps that each lane has made, and sweeps of the step at which the second is.
+        /// Steps that each lane has made, and sweeps of the step that the second has made, so many at a time.
         done: [usize; 3],
         swept: usize,
+        together: usize,
         from: &'a [f64],
         g: &'a [f64],
         to: Vec<f64>,
@@ -346,14 +402,28 @@ mod tests {
                             second[at(plane)] = first[at(plane)];
                         }
                     }
-                    self.swept += 1;
+                    let sweeps = pass.sweeps_by(self.together).find(|it| it.start > self.swept);
+                    let sweeps = sweeps.expect("sweeps to make");
                     let (from, to) =
-                        if self.swept % 2 == 1 { (&*first, second) } else { (&*second, first) };
-                    let made = pass.level(number, self.swept);
-                    assert!(made.len() <= pass.most_swept());
-                    for plane in made {
-                        let (before, next) = (from[at(plane - 1)], from[at(plane + 1)]);
-                        to[at(plane)] = updated(before, next, g[at(plane)]);
+                        if sweeps.start % 2 == 1 { (&*first, second) } else { (&*second, first) };
+                    self.swept = sweeps.end - 1;
+                    assert!(pass.level(number, self.swept).len() <= pass.most_swept());
+                    if let Some(SweptTogether { swept, written }) =
+                        pass.swept_together(number, &sweeps)
+                    {
+                        let read = swept.start - 1..swept.end + 1;
+                        let mut values: Vec<_> =
+                            read.clone().map(|plane| from[at(plane)]).collect();
+                        for _ in sweeps {
+                            let before = values.clone();
+                            for plane in swept.clone() {
+                                let i = plane - read.start;
+                                values[i] = updated(before[i - 1], before[i + 1], g[at(plane)]);
+                            }
+                        }
+                        for plane in written {
+                            to[at(plane)] = values[plane - read.start];
+                        }
                     }
                     if self.swept < pass.n {
                         return;
@@ -376,12 +446,12 @@ mod tests {
     }
 
     /// Makes a pass on poisoned arrays, its lanes in an order that the seed chooses, and compares it with sweeps.
-    fn check(pass: &Pass, seed: u64) {
-        check_parts(pass, std::slice::from_ref(pass), seed);
+    fn check(pass: &Pass, together: usize, seed: u64) {
+        check_parts(pass, std::slice::from_ref(pass), together, seed);
     }
 
     /// The same of a pass in parts, each of which a device makes.
-    fn check_parts(pass: &Pass, parts: &[Pass], seed: u64) {
+    fn check_parts(pass: &Pass, parts: &[Pass], together: usize, seed: u64) {
         let count = pass.count;
         let values = |seed| (0..count + 2).map(|at| random(seed, at as u64)).collect::<Vec<_>>();
         let (from, g) = (values(seed), values(!seed));
@@ -394,17 +464,22 @@ mod tests {
         }
         let mut made = vec![f64::NAN; count + 2];
         for part in parts {
-            made = made_by(part, (&from, &g), made, seed);
+            made = made_by(part, (&from, &g), made, (together, seed));
         }
         let bits = |values: &[f64]| values.iter().map(|it| it.to_bits()).collect::<Vec<_>>();
         assert!(bits(&made[1..=count]) == bits(&expected[1..=count]), "{parts:?} seed {seed}");
     }
 
     /// The next iterate, with the planes of a pass made.
-    fn made_by(pass: &Pass, (from, g): (&[f64], &[f64]), to: Vec<f64>, seed: u64) -> Vec<f64> {
+    fn made_by(
+        pass: &Pass,
+        (from, g): (&[f64], &[f64]),
+        to: Vec<f64>,
+        (together, seed): (usize, u64),
+    ) -> Vec<f64> {
         let array = || vec![f64::NAN; pass.window_planes()];
         let windows = (0..pass.windows()).map(|_| [array(), array(), array()]).collect();
-        let mut lanes = Lanes { pass, windows, done: [0; 3], swept: 0, from, g, to };
+        let mut lanes = Lanes { pass, windows, done: [0; 3], swept: 0, together, from, g, to };
         for turn in 0.. {
             let able: Vec<_> = (0..3).filter(|lane| lanes.may_go_on(*lane)).collect();
             if able.is_empty() {
@@ -438,7 +513,22 @@ mod tests {
                     cuts.sort_unstable();
                     cuts.dedup();
                     let parts = cuts.windows(2).map(|ends| pass.of_planes(ends[0]..ends[1]));
-                    check_parts(&pass, &parts.collect::<Vec<_>>(), seed);
+                    check_parts(&pass, &parts.collect::<Vec<_>>(), 1, seed);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sweeps_that_are_made_together_are_jacobis_too() {
+        for count in [1, 2, 3, 6, 9, 23, 60, 131] {
+            for chunk in [1, 2, 3, 5, 8, 16, 40] {
+                for n in [1, 4, 5, 6, 9, 10, 13, 31, 45, 85] {
+                    let behind = TOGETHER - 1;
+                    let pass = Pass::whole(count, n, Kind::Chunks { chunk, behind });
+                    for seed in 0..6 {
+                        check(&pass, TOGETHER, seed + count as u64);
+                    }
                 }
             }
         }
@@ -468,7 +558,7 @@ mod tests {
                         let held = pass.windows() * pass.window_planes();
                         assert!(held <= planes as usize, "{pass:?} in {planes}");
                         for seed in 0..6 {
-                            check(&pass, seed + count as u64);
+                            check(&pass, 1, seed + count as u64);
                             made += 1;
                         }
                     }

@@ -1,7 +1,7 @@
 //! What a pyramid costs: models of the seconds per point and sweep, and the height that each finds best.
 //!
 //! R is the planes of a slab, n its height, τ_c the seconds to move a value and τ_a those to update a point;
-//! ρ = τ_c / τ_a. A wavefront needs no model: it moves 3 values per point and pass and computes nothing twice.
+//! ρ = τ_c / τ_a. A wavefront needs no model: it moves 3 values per point and pass.
 
 /// A model of the seconds that a pyramid takes per point and sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,6 +23,13 @@ const LEAST_OF_SLAB: usize = 3;
 /// The fewest planes of a window: n + 3c + 2, so that chunks can come, be computed and leave at once.
 const LEAST_OF_WINDOW: usize = 6;
 
+/// Sweeps that a GPU's kernel `fused` makes together: an odd number, so that the iterate goes to the array that as many
+/// single sweeps leave it in.
+pub(super) const TOGETHER: usize = 5;
+
+/// The fewest planes of a chunk in which sweeps are made together: tiles of fewer compute more planes twice than it saves.
+pub(super) const LEAST_TOGETHER: usize = 16;
+
 /// Seconds to move a value over seconds to update a point, which `auto` heights assume on a CPU. A
 /// constant, so that a description makes the same cycles on every machine. It is an assumption and was
 /// not measured.
@@ -35,14 +42,14 @@ const GPU_RATIO: f64 = 24.0;
 /// Points of a chunk of the wavefront on a CPU: more than threads share at least. Not tuned by measurement.
 const POINTS_OF_CHUNK: usize = 1 << 18;
 
-/// The same on a GPU, at most: 16 planes of 1024², the best of 4, 8 and 16 in large windows on an H200.
-const POINTS_OF_GPU_CHUNK: usize = 1 << 24;
+/// The same on a GPU, at most: 64 planes of 1024².
+const POINTS_OF_GPU_CHUNK: usize = 1 << 26;
 
 /// Planes that a block of the GPU's 3D kernel marches through: larger chunks are multiples of it.
 const MARCHED: usize = 8;
 
 /// The fraction of the window that a chunk may take is one over this: the rest is height.
-const CHUNKS_IN_WINDOW: usize = 8;
+const CHUNKS_IN_WINDOW: usize = 5;
 
 /// How the planes of a grid pass through fast memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -254,7 +261,8 @@ impl Streaming {
             // Chunks large enough for a GPU, wherever it runs: a description makes the same cycles everywhere.
             Height::Auto => {
                 let chunk = whole_marches(planes / CHUNKS_IN_WINDOW, axis);
-                (planes - 2 - 3 * chunk).min(axis.count).min(MOST_HEIGHT)
+                let beside = 2 + 3 * chunk + read_behind(chunk, shape);
+                (planes - beside).min(axis.count).min(MOST_HEIGHT)
             }
         };
         let preferred = POINTS_OF_CHUNK.div_ceil(axis.points).min(axis.count);
@@ -317,9 +325,17 @@ impl Streaming {
         }
     }
 
-    /// Planes of a chunk of the wavefront on a GPU.
-    pub(in crate::solver) fn chunk_on_gpu(&self, shape: &Shape) -> usize {
-        whole_marches((self.planes - 2 - self.height) / 3, Planes::of(shape))
+    /// Planes of a chunk of the wavefront on a GPU, and how many more than one a sweep there may read behind those that it
+    /// makes.
+    pub(in crate::solver) fn chunk_on_gpu(&self, shape: &Shape) -> (usize, usize) {
+        let room = self.planes - 2 - self.height;
+        let chunk_beside =
+            |behind: usize| whole_marches(room.saturating_sub(behind) / 3, Planes::of(shape));
+        let chunk = chunk_beside(TOGETHER - 1);
+        match read_behind(chunk, shape) {
+            0 => (chunk_beside(0), 0),
+            behind => (chunk, behind),
+        }
     }
 
     /// The name of the method.
@@ -361,6 +377,11 @@ fn model(at_once: usize) -> PyramidModel {
 /// What it says of slabs that share so many planes, in units of an update.
 fn seconds(at_once: usize, planes: usize, height: usize, ratio: f64) -> f64 {
     model(at_once).seconds(planes / at_once, height, ratio, 1.0)
+}
+
+/// How many more planes than one sweeps read behind the chunk, where they may be made [`TOGETHER`].
+fn read_behind(chunk: usize, shape: &Shape) -> usize {
+    if shape.dim() == 3 && chunk >= LEAST_TOGETHER { TOGETHER - 1 } else { 0 }
 }
 
 /// Planes of a GPU's chunk where there is room for `most`.
@@ -492,9 +513,9 @@ mod tests {
             let plan = plan.unwrap();
             (plan.height(), plan.chunk_on_gpu(&shape))
         };
-        assert_eq!(auto(79), (53, 8));
-        assert_eq!(auto(158), (108, 16));
-        assert_eq!(auto(6), (1, 1));
+        assert_eq!(auto(79), (53, (8, 0)));
+        assert_eq!(auto(158), (80, (24, 4)));
+        assert_eq!(auto(6), (1, (1, 0)));
     }
 
     #[test]

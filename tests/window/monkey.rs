@@ -5,7 +5,7 @@
 //! rendered, and nothing leaves its temporary folder: no clipboard, no browser, no other files.
 //!
 //! What the process holds depends on the runs that the monkey has made. Whether it loses memory is measured at rest: now and
-//! then it returns to one small run, of which nothing is pinned and to which alone undo returns.
+//! then it returns to one small run in the default layout, of which nothing is pinned and to which alone undo returns.
 
 use crate::controls::small;
 use eframe::App;
@@ -447,7 +447,12 @@ impl Monkey {
     /// The memory of the process with the small run alone.
     fn rest(&mut self, run: &Path, other: &Path) -> Option<u64> {
         self.size = vec2(1280.0, 800.0);
+        self.scale = 1.0;
         self.begin_again(run);
+        // The texture of letters is begun anew when its largest side changes.
+        for side in [1024, 2048] {
+            self.frame(|input| input.max_texture_side = Some(side));
+        }
         let key = |key, modifiers| Event::Key {
             key,
             physical_key: None,
@@ -455,10 +460,12 @@ impl Monkey {
             repeat: false,
             modifiers,
         };
-        self.events(vec![key(Key::P, Modifiers::COMMAND)]);
-        self.events(vec![Event::Text("unpin all".to_owned())]);
-        self.frame(|_| {});
-        self.events(vec![key(Key::Enter, Modifiers::NONE)]);
+        for command in ["unpin all", "reset layout", "reset zoom"] {
+            self.events(vec![key(Key::P, Modifiers::COMMAND)]);
+            self.events(vec![Event::Text(command.to_owned())]);
+            self.frame(|_| {});
+            self.events(vec![key(Key::Enter, Modifiers::NONE)]);
+        }
         for _ in 0..RUNS_TO_FORGET {
             self.begin_again(other);
             self.begin_again(run);
@@ -514,10 +521,11 @@ fn trim() {
     }
 }
 
-/// Memory of the process in bytes; `None` where the system does not report it.
+/// Memory of the process in bytes, without pages of files such as the program's own; `None` where the system does not report
+/// it.
 fn memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    let line = status.lines().find(|line| line.starts_with("RssAnon:"))?;
     let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kibibytes << 10)
 }

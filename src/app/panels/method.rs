@@ -158,7 +158,7 @@ fn about_method(name: MethodName) -> &'static str {
             "Jacobi's iteration for grids larger than fast memory, in overlapping slabs: each shrinks by a plane per sweep, and a cycle is one pass of n sweeps."
         }
         MethodName::Wavefront => {
-            "Jacobi's iteration for grids larger than fast memory, in a window that flows over the grid: a cycle is one pass of n sweeps, and nothing is moved or computed twice."
+            "Jacobi's iteration for grids larger than fast memory, in a window that flows over the grid: a cycle is one pass of n sweeps, and no plane is moved twice."
         }
     }
 }

@@ -17,8 +17,9 @@ const BAR: f32 = 90.0;
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     heading(ui, "Performance");
     tiles(ui, session, report);
-    if let Some(streaming) = report.and_then(|report| report.plan.method.streaming()) {
-        planes(ui, streaming, session.backend() == Backend::Cuda);
+    if let Some((report, streaming)) = report.and_then(|it| Some((it, it.plan.method.streaming()?)))
+    {
+        planes(ui, report, streaming, session.backend() == Backend::Cuda);
     }
     if let Some(report) = report
         && let Some(devices) = report.plan.method.devices().filter(|devices| devices.count() > 1)
@@ -35,17 +36,19 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
 }
 
 /// The cost of a pass of a streaming method.
-fn planes(ui: &mut Ui, streaming: &Streaming, on_gpu: bool) {
+fn planes(ui: &mut Ui, report: &Report, streaming: &Streaming, on_gpu: bool) {
     let at_once = if on_gpu { streaming.slabs_on_gpu() } else { 1 };
     let (planes, n) = (streaming.planes() / at_once, streaming.height());
     let about = "Planes of a slab or window that fast memory has room for, with two iterates and the right-hand side.";
     row(ui, "Planes", about, |ui| ui.label(planes.to_string()));
-    let about = "Point updates computed for each one that is kept: slabs overlap by 2n planes.";
+    let about = "Point updates computed for each one that is kept: slabs overlap by 2n planes, and the tiles of kernel Fused by 8 points.";
     let redundancy = match streaming.scheme() {
-        Scheme::Pyramid => PyramidModel::redundancy(planes, n),
-        Scheme::Wavefront { .. } => 1.0,
+        Scheme::Pyramid => Some(PyramidModel::redundancy(planes, n)),
+        Scheme::Wavefront { .. } => report.observation.traffic.map(|it| it.redundancy()),
     };
-    row(ui, "Redundant work", about, |ui| ui.label(format!("{redundancy:.2}×")));
+    row(ui, "Redundant work", about, |ui| {
+        ui.label(redundancy.map_or_else(|| "–".to_owned(), |it| format!("{it:.2}×")))
+    });
     let about = "Values that a sweep moves to fast memory and back, per point.";
     let moved = match streaming.scheme() {
         Scheme::Pyramid => PyramidModel::values_per_update(planes, n),

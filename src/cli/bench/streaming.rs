@@ -14,8 +14,8 @@ use crate::picture::digits;
 use crate::run::{Backend, MethodName, MethodSpec, Plan, Planner, ProblemSpec, RunSpec, StopSpec};
 use crate::solver::cuda::{self, LinkSpeed};
 use crate::solver::{
-    self, Height, Method, NormRequest, Place, PyramidModel, Scheme, Slabs, Solver, SolverError,
-    Streaming, Traffic,
+    self, Height, Kernel, Method, NormRequest, Place, PyramidModel, Scheme, Slabs, Solver,
+    SolverError, Streaming, Traffic,
 };
 use clap::Args;
 use serde::Serialize;
@@ -86,6 +86,16 @@ pub(super) struct StreamingBench {
         help_heading = "Method"
     )]
     slabs: Vec<Slabs>,
+    /// Kernels of the wavefront on a GPU, comma-separated: auto, classic, fused
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "auto",
+        hide_possible_values = true,
+        help_heading = "Method"
+    )]
+    kernel: Vec<Kernel>,
     /// Back end, the same for all settings; auto is the GPU if it has room for any of them
     #[arg(long, default_value = "auto", help_heading = "Measurement")]
     backend: Backend,
@@ -182,7 +192,7 @@ impl StreamingBench {
         last.map_or(Ok(plans), |error| Err(error.into()))
     }
 
-    /// Times passes of every plan. A window that does not fit is left out with a note.
+    /// Times passes of every plan. A window that does not fit, or that the kernel does not accept, is left out with a note.
     fn lines(
         &self,
         plans: &[Plan],
@@ -191,9 +201,12 @@ impl StreamingBench {
         progress: &mut Progress,
     ) -> Result<Vec<Line>, SolverError> {
         let mut lines = Vec::new();
-        let mut solver = None;
+        let (mut solver, mut kernel) = (None, Kernel::AUTO);
         for (number, plan) in plans.iter().enumerate() {
             let Method::Streaming(streaming) = plan.method else { continue };
+            if plan.place.kernel() != kernel {
+                (solver, kernel) = (None, plan.place.kernel());
+            }
             let name = streaming.method().name();
             progress.show(|| format!("{} of {}: {name}", number + 1, plans.len()));
             let Some(mut own) = fitting(prepared(solver.take(), plan, streaming))? else {
@@ -201,6 +214,7 @@ impl StreamingBench {
             };
             let pass = self.pass(&mut *own)?;
             let traffic = own.traffic();
+            let runs = own.device().map(|device| device.kernel.name());
             solver = Some(own);
             let Some(traffic) = traffic else { continue };
             let points = plan.problem.shape.points();
@@ -210,7 +224,8 @@ impl StreamingBench {
             let models = value
                 .zip(update)
                 .and_then(|(value, update)| Models::of(&streaming, on_gpu, value, update, points));
-            lines.push(Line::of(plan, &streaming, on_gpu, pass, traffic, sweep, models));
+            let line = Line::of(plan, &streaming, on_gpu, pass, traffic, sweep);
+            lines.push(Line { kernel: runs, models, ..line });
         }
         Ok(lines)
     }
@@ -230,7 +245,11 @@ impl StreamingBench {
                     ..MethodSpec::default()
                 };
                 if !is_pyramid {
-                    methods.push(of(Height::Auto, Slabs::Auto));
+                    methods.extend(
+                        self.kernel
+                            .iter()
+                            .map(|&kernel| MethodSpec { kernel, ..of(Height::Auto, Slabs::Auto) }),
+                    );
                     continue;
                 }
                 for &slabs in &self.slabs {
@@ -287,14 +306,18 @@ fn prepared(
     solver::set_up(&plan.problem, plan.method.clone(), plan.precision, &plan.place)
 }
 
-/// What was made, or `None` with a note where it does not fit into memory.
+/// What was made, or `None` with a note where it does not fit into memory, or the kernel does not accept it.
 ///
 /// # Errors
 /// Any other error.
 fn fitting<T>(made: Result<T, SolverError>) -> Result<Option<T>, SolverError> {
     match made {
         Ok(made) => Ok(Some(made)),
-        Err(error @ (SolverError::DeviceMemory { .. } | SolverError::Memory(_))) => {
+        Err(
+            error @ (SolverError::DeviceMemory { .. }
+            | SolverError::Memory(_)
+            | SolverError::Kernel { .. }),
+        ) => {
             print_note(&error.to_string());
             Ok(None)
         }
@@ -362,6 +385,8 @@ fn slabs(streaming: &Streaming, on_gpu: bool) -> Option<usize> {
 struct Line {
     method: &'static str,
     backend: &'static str,
+    /// The kernel that ran; `None` on the CPU.
+    kernel: Option<&'static str>,
     memory_bytes: u64,
     /// Of three arrays of the grid.
     of_grid: f64,
@@ -386,7 +411,6 @@ impl Line {
         pass: Timing,
         traffic: Traffic,
         sweep: Option<Timing>,
-        models: Option<Models>,
     ) -> Self {
         let shape = &plan.problem.shape;
         let memory_bytes = plan.spec.method.memory().bytes();
@@ -405,7 +429,8 @@ impl Line {
             of_in_memory: sweep.map(|sweep| sweeps_per_second * sweep.median),
             values_per_update: traffic.values_per_update(),
             redundancy: traffic.redundancy(),
-            models,
+            kernel: None,
+            models: None,
         }
     }
 }
@@ -452,6 +477,7 @@ impl Record {
         let heads = [
             "method",
             "on",
+            "kernel",
             "memory GB",
             "of grid",
             "planes",
@@ -473,6 +499,7 @@ impl Record {
             lines.push(vec![
                 line.method.to_owned(),
                 line.backend.to_owned(),
+                known(line.kernel, str::to_owned),
                 digits(line.memory_bytes as f64 * 1e-9),
                 format!("1/{:.1}", 1.0 / line.of_grid),
                 line.planes.to_string(),
@@ -503,6 +530,7 @@ impl Formats for Record {
         struct Cells {
             method: &'static str,
             backend: &'static str,
+            kernel: Option<&'static str>,
             memory_bytes: u64,
             planes: usize,
             slabs: Option<usize>,
@@ -518,6 +546,7 @@ impl Formats for Record {
         csv(self.lines.iter().map(|line| Cells {
             method: line.method,
             backend: line.backend,
+            kernel: line.kernel,
             memory_bytes: line.memory_bytes,
             planes: line.planes,
             slabs: line.slabs,

@@ -37,7 +37,7 @@ impl FigureType for PlanesFigure {
     }
 
     fn about(&self) -> &'static str {
-        "Which planes each slab of a pyramid, or chunk of the wavefront, updates in each sweep of a pass; what is computed twice is hatched."
+        "Which planes each slab of a pyramid, or chunk of the wavefront, updates in each sweep of a pass; what slabs compute twice is hatched."
     }
 
     fn about_table(&self) -> Option<&'static str> {
@@ -244,8 +244,8 @@ impl PassPicture {
         match self.is_pyramid() {
             // The plane before the first is the boundary's, and the others are the first slab's but for n.
             true => at_once * (across + n).saturating_sub(1).max(2 * n + 1),
-            // n + 3c + 2, as one chunk comes, one is swept and one leaves.
-            false => n + 3 * across.max(1) + 2,
+            // One chunk comes, one is swept and one leaves; the rest is what sweeps read around them.
+            false => self.pass.window_planes() + 3 * across.max(1) - 3 * self.pass.most_swept(),
         }
     }
 }

@@ -154,6 +154,25 @@ impl AxisArgument {
         })
     }
 
+    /// An axis with a tile of so many points, one like it before and one behind if there are such neighbours. It shares
+    /// `overlap` points with each, of which it owns half. `None` if the axis has too many points, or if it has one before
+    /// and does not exceed the overlap by what is between them.
+    pub fn with_neighbours(
+        tile: usize,
+        overlap: usize,
+        [before, behind]: [bool; 2],
+    ) -> Option<Self> {
+        let others = i32::from(before) + i32::from(behind);
+        let tile = counted(tile)?;
+        // Negative where the tile is smaller than what it would share with the one behind; it begins at 0 even so.
+        let step = tile - counted(overlap)?;
+        if before && step < i32::from(behind) {
+            return None;
+        }
+        let points = step.max(0).checked_mul(others)?.checked_add(tile)?;
+        Some(Self { points, tile, step, count: 1 + others })
+    }
+
     /// An axis with one tile of one point.
     pub const NONE: Self = Self { points: 1, tile: 1, step: 1, count: 1 };
 }
@@ -341,3 +360,38 @@ unsafe impl DeviceRepr for WindowArgument {}
 unsafe impl DeviceRepr for Norms {}
 // SAFETY: four numbers, for which zero is valid.
 unsafe impl ValidAsZeroBits for Norms {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `start` and `border` of `Axis` in `stencil.cuh`.
+    fn start(axis: AxisArgument, j: i32) -> i32 {
+        (j * axis.step).min(axis.points - axis.tile)
+    }
+
+    fn border(axis: AxisArgument, j: i32) -> i32 {
+        match j {
+            0 => 0,
+            j if j == axis.count => axis.points,
+            j => start(axis, j) + (start(axis, j - 1) + axis.tile - start(axis, j)) / 2,
+        }
+    }
+
+    #[test]
+    fn a_tile_with_neighbours_owns_all_but_half_of_what_it_shares() {
+        for tile in 5..40 {
+            for neighbours in [[false, false], [false, true], [true, false], [true, true]] {
+                let [before, behind] = neighbours.map(i32::from);
+                let Some(axis) = AxisArgument::with_neighbours(tile as usize, 8, neighbours) else {
+                    assert!(before == 1 && tile < 8 + behind, "{tile} {neighbours:?}");
+                    continue;
+                };
+                let begin = start(axis, before);
+                assert_eq!(begin, before * (tile - 8));
+                let owned = [before, before + 1].map(|j| border(axis, j) - begin);
+                assert_eq!(owned, [4 * before, tile - 4 * behind], "{tile} {neighbours:?}");
+            }
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! What the kernels have in common.
 
 use super::arguments::{
-    AxisArgument, CycleArguments, DampedArguments, FlatArguments, Pointer, SpectralArguments,
-    SplitArgument, VolumeArguments, counted,
+    AxisArgument, CycleArguments, DampedArguments, FlatArguments, GridArgument, Pointer,
+    SpectralArguments, SplitArgument, VolumeArguments, WeightsArgument, counted,
 };
 use super::gpu::Gpu;
 use super::ptx::File;
@@ -131,6 +131,12 @@ impl Cycle {
         Self { first, ..self }
     }
 
+    /// The same with these tiles along z.
+    pub fn along_z(self, axis: AxisArgument) -> Self {
+        let [x, y, _] = self.tiles;
+        Self { tiles: [x, y, axis], ..self }
+    }
+
     /// The same with damped sweeps.
     pub fn damped(self, omega: f64) -> Self {
         Self { omega, ..self }
@@ -144,7 +150,18 @@ impl Cycle {
 
     /// The arguments of one cycle in 3D.
     fn volume<R: Real>(&self, system: &DeviceSystem<R>, step: Step) -> VolumeArguments<R> {
-        self.arguments(system.g, step, system.grid, self.tiles, system.weights)
+        self.volume_of(system.g, step, system.grid, system.weights)
+    }
+
+    /// The arguments of one cycle of this grid in 3D.
+    pub fn volume_of<R: Real>(
+        &self,
+        g: Pointer,
+        step: Step,
+        grid: GridArgument,
+        weights: WeightsArgument<R, 6>,
+    ) -> VolumeArguments<R> {
+        self.arguments(g, step, grid, self.tiles, weights)
     }
 
     /// The arguments of one cycle of this grid, with its tiles and weights as the kernel takes them.

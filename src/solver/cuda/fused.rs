@@ -9,22 +9,29 @@ use super::classic::Classic;
 use super::cycle_kernel::{Cycle, CycleKernel, Launch, Step, tiles_of};
 use super::ptx::File;
 use super::setting::Setting;
-use super::shared_3d::{PARTS_OF_STREAM, SIDE, THREADS, bytes_of_stream};
+use super::shared_3d::{PARTS_OF_STREAM, bytes_of_stream};
+pub(super) use super::shared_3d::{SIDE, THREADS};
 use super::system::DeviceSystem;
-use crate::grid::{Real, Shape, Tiling};
+use crate::grid::{Precision, Real, Shape, Tiling};
+use crate::solver::streaming::{LEAST_TOGETHER, TOGETHER};
 use crate::solver::{Footprint, SolverError};
 use cudarc::driver::{CudaStream, DeviceRepr, DriverError};
 use std::sync::Arc;
 
-/// Sweeps of a launch. With an odd number the iterate goes to the array that as many single sweeps leave it in. Of 2 to 5, 5
-/// is the fastest in f64 (`benches/results/volumes.md`): tiles then begin at multiples of 64 bytes.
-const SWEEPS: usize = 5;
+/// Sweeps of a launch. Of 2 to 5, 5 is the fastest in f64 (`benches/results/volumes.md`): tiles then begin at multiples of 64
+/// bytes.
+pub(super) const SWEEPS: usize = TOGETHER;
 
 /// Points that neighbouring tiles share.
-const OVERLAP: usize = 2 * (SWEEPS - 1);
+pub(super) const OVERLAP: usize = 2 * (SWEEPS - 1);
 
 /// The most tiles along z.
 const MOST_ALONG_Z: usize = 8;
+
+/// Bytes of shared memory of a block.
+pub(super) fn bytes_of_block(precision: Precision) -> usize {
+    bytes_of_stream(SWEEPS, precision.bytes())
+}
 
 /// Whether it accepts a setting.
 ///
@@ -38,7 +45,8 @@ pub(super) fn accept(setting: &Setting<'_>) -> Result<(), String> {
     if method.devices().is_some() {
         return Err("a grid that several devices share".to_owned());
     }
-    let needed = bytes_of_stream(SWEEPS, precision.bytes());
+    let chunk = method.streaming().map(|streaming| streaming.chunk_on_gpu(shape));
+    let needed = bytes_of_block(*precision);
     match *shape.axes() {
         [x, y, _] if x.min(y) < SIDE => {
             Err(format!("a grid with fewer than {SIDE} points along x or y"))
@@ -48,7 +56,12 @@ pub(super) fn accept(setting: &Setting<'_>) -> Result<(), String> {
             shared_bytes / 1000,
             needed / 1000
         )),
-        [_, _, _] => Ok(()),
+        [_, _, _] => match chunk {
+            Some((chunk, 0)) => {
+                Err(format!("chunks of {chunk} planes (it takes {LEAST_TOGETHER} or more)"))
+            }
+            _ => Ok(()),
+        },
         _ => Err(format!("a {}D grid", shape.dim())),
     }
 }

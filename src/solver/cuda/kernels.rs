@@ -13,8 +13,7 @@ use crate::solver::memory_traffic::{OnChip, TileWork};
 use crate::solver::{Kernel, Layout, Method, MethodName};
 
 /// The kernels, the fastest first on every setting that was measured (`benches/results`): those of grids,
-/// then those of matrices, the fastest first at several sweeps per cycle. But for `fused`: `auto` stays with the sweep that all
-/// is compared with.
+/// then those of matrices, the fastest first at several sweeps per cycle.
 pub(super) static KERNELS: [KernelType; 9] = [
     KernelType {
         name: "spectral",
@@ -24,6 +23,7 @@ pub(super) static KERNELS: [KernelType; 9] = [
         takes_rows: false,
         takes_damping: false,
         methods: &[MethodName::Hierarchical],
+        only_by_name: &[],
         #[cfg(feature = "cuda")]
         accepts: |setting| spectral::layout(setting).map(drop),
         #[cfg(feature = "cuda")]
@@ -39,6 +39,7 @@ pub(super) static KERNELS: [KernelType; 9] = [
         takes_rows: false,
         takes_damping: false,
         methods: &[MethodName::Hierarchical],
+        only_by_name: &[],
         #[cfg(feature = "cuda")]
         accepts: |setting| register::layout(setting).map(drop),
         #[cfg(feature = "cuda")]
@@ -54,12 +55,30 @@ pub(super) static KERNELS: [KernelType; 9] = [
         takes_rows: true,
         takes_damping: true,
         methods: &[MethodName::Hierarchical],
+        only_by_name: &[],
         #[cfg(feature = "cuda")]
         accepts: |setting| shared::layout(setting).map(drop),
         #[cfg(feature = "cuda")]
         on_chip: shared::on_chip,
         #[cfg(feature = "cuda")]
         build: Build::Grid { f32: shared::build, f64: shared::build },
+    },
+    KernelType {
+        name: "fused",
+        label: "Fused",
+        about: "In 3D, five sweeps at a time in overlapping tiles that stream through shared memory: the values of classic, with less memory traffic and more redundant work.",
+        is_for_blocks: false,
+        takes_rows: false,
+        takes_damping: false,
+        methods: &[MethodName::Classic, MethodName::Wavefront],
+        // Auto stays with the sweep that all is compared with.
+        only_by_name: &[MethodName::Classic],
+        #[cfg(feature = "cuda")]
+        accepts: fused::accept,
+        #[cfg(feature = "cuda")]
+        on_chip: |_, _| None,
+        #[cfg(feature = "cuda")]
+        build: Build::Grid { f32: fused::build, f64: fused::build },
     },
     KernelType {
         name: "classic",
@@ -69,27 +88,13 @@ pub(super) static KERNELS: [KernelType; 9] = [
         takes_rows: true,
         takes_damping: true,
         methods: &[MethodName::Classic, MethodName::Pyramid, MethodName::Wavefront],
+        only_by_name: &[],
         #[cfg(feature = "cuda")]
         accepts: |_| Ok(()),
         #[cfg(feature = "cuda")]
         on_chip: |_, _| None,
         #[cfg(feature = "cuda")]
         build: Build::Grid { f32: classic::build, f64: classic::build },
-    },
-    KernelType {
-        name: "fused",
-        label: "Fused",
-        about: "In 3D, five sweeps at a time in overlapping tiles that stream through shared memory: the values of classic, with less memory traffic.",
-        is_for_blocks: false,
-        takes_rows: false,
-        takes_damping: false,
-        methods: &[MethodName::Classic],
-        #[cfg(feature = "cuda")]
-        accepts: fused::accept,
-        #[cfg(feature = "cuda")]
-        on_chip: |_, _| None,
-        #[cfg(feature = "cuda")]
-        build: Build::Grid { f32: fused::build, f64: fused::build },
     },
     KernelType {
         name: "resident",
@@ -99,6 +104,7 @@ pub(super) static KERNELS: [KernelType; 9] = [
         takes_rows: false,
         takes_damping: false,
         methods: &[MethodName::Hierarchical],
+        only_by_name: &[],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::RESIDENT, setting),
         #[cfg(feature = "cuda")]
@@ -114,6 +120,7 @@ pub(super) static KERNELS: [KernelType; 9] = [
         takes_rows: false,
         takes_damping: false,
         methods: &[MethodName::Hierarchical],
+        only_by_name: &[],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::HOISTED, setting),
         #[cfg(feature = "cuda")]
@@ -129,6 +136,7 @@ pub(super) static KERNELS: [KernelType; 9] = [
         takes_rows: false,
         takes_damping: false,
         methods: &[MethodName::Hierarchical],
+        only_by_name: &[],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::REORGANISED, setting),
         #[cfg(feature = "cuda")]
@@ -144,6 +152,7 @@ pub(super) static KERNELS: [KernelType; 9] = [
         takes_rows: false,
         takes_damping: false,
         methods: &[MethodName::Hierarchical],
+        only_by_name: &[],
         #[cfg(feature = "cuda")]
         accepts: |setting| blocks::accept(&blocks::ROWS, setting),
         #[cfg(feature = "cuda")]
@@ -169,6 +178,8 @@ pub(super) struct KernelType {
     pub takes_damping: bool,
     /// The methods that it runs.
     pub methods: &'static [MethodName],
+    /// Those of them for which it runs only where it is chosen by its name.
+    pub only_by_name: &'static [MethodName],
     /// Whether it accepts a setting; if not, what it does not accept, such as `tile 96x96`.
     #[cfg(feature = "cuda")]
     accepts: fn(&Setting<'_>) -> Result<(), String>,
@@ -191,17 +202,21 @@ pub(super) fn choose(
     setting: &Setting<'_>,
 ) -> Result<&'static KernelType, Refused> {
     let is_auto = chosen == Kernel::AUTO;
+    let is_candidate = |row: &&KernelType| {
+        row.runs(setting.method).is_ok() && !row.only_by_name.contains(&setting.method.name())
+    };
     let is_meant = |row: &&KernelType| {
-        if is_auto { row.runs(setting.method).is_ok() } else { row.name == chosen.name() }
+        if is_auto { is_candidate(row) } else { row.name == chosen.name() }
     };
-    let mut rows = KERNELS.iter().filter(is_meant);
-    let refused = match rows.next().map(|row| (row, row.check(setting))) {
-        Some((row, Ok(()))) => return Ok(row),
-        Some((_, Err(refused))) => refused,
-        None => format!("the name {}", chosen.name()),
-    };
-    match KERNELS.iter().find(|row| row.check(setting).is_ok()) {
-        Some(row) if is_auto => Ok(row),
+    // Of several, the last accepts the most.
+    let mut refused = format!("the name {}", chosen.name());
+    for row in KERNELS.iter().filter(is_meant) {
+        match row.check(setting) {
+            Ok(()) => return Ok(row),
+            Err(why) => refused = why,
+        }
+    }
+    match KERNELS.iter().find(|row| is_candidate(row) && row.check(setting).is_ok()) {
         Some(row) => Err(Refused { setting: refused, instead: format!("kernel {}", row.name) }),
         None => Err(Refused { setting: refused, instead: NO_KERNEL.to_owned() }),
     }
@@ -307,7 +322,7 @@ mod tests {
     use super::*;
     use crate::grid::Tiling;
     use crate::problem::Stencil;
-    use crate::solver::{Spectral, Subiterations};
+    use crate::solver::{Height, Spectral, Streaming, Subiterations};
 
     fn tiles(axes: &[usize], tile: &[usize]) -> Method {
         let tiling = Tiling::new(axes, tile, &[0, 0]).unwrap();
@@ -403,6 +418,17 @@ mod tests {
         }
         let said = refused(Kernel::FUSED, &Method::Classic, MOST_SHARED);
         assert_eq!(said, ["a 2D grid", "kernel classic"]);
+        let window = |planes| {
+            let shape = Shape::grid_3d(64, 64, 64).unwrap();
+            let memory = Streaming::memory_of(planes, &shape, Precision::F64);
+            let (method, height) = (MethodName::Wavefront, Height::Auto);
+            let streaming = Streaming::new(method, height, memory, &shape, Precision::F64);
+            Method::Streaming(streaming.unwrap())
+        };
+        assert_eq!(chosen(Kernel::AUTO, [64; 3], &window(80), None), Ok("fused"));
+        assert_eq!(chosen(Kernel::AUTO, [64; 3], &window(79), None), Ok("classic"));
+        let refused = chosen(Kernel::FUSED, [64; 3], &window(79), None);
+        assert_eq!(refused, Err("chunks of 8 planes (it takes 16 or more)".to_owned()));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::real::DeviceReal;
 use crate::solver::cuda::several;
 use crate::solver::streaming::Planes;
-use crate::solver::{Footprint, Method, Pass, PassTimes, SolverError, Traffic};
+use crate::solver::{Footprint, Kernel, Method, Pass, PassTimes, SolverError, Traffic};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,6 +18,8 @@ use std::sync::Arc;
 pub(super) struct Part {
     pub gpu: Arc<Gpu>,
     pub pass: Pass,
+    /// The kernel that sweeps: `classic`, until another one is chosen.
+    pub kernel: Kernel,
     /// The systems of a batch that it makes.
     lines: Range<usize>,
 }
@@ -31,15 +33,16 @@ impl Part {
         let streaming = method.streaming();
         let streaming = streaming.ok_or(SolverError::Operator("a method that does not stream"))?;
         let (pass, lines) = (Pass::on_gpu(streaming, shape), Planes::of(shape).lines);
+        let kernel = Kernel::CLASSIC;
         let Some(devices) = method.devices() else {
-            return Ok(vec![Self { gpu: single(on)?.open()?, pass, lines: 0..lines }]);
+            return Ok(vec![Self { gpu: single(on)?.open()?, pass, kernel, lines: 0..lines }]);
         };
         let gpus = several::open(on, devices.count())?;
         let parts = gpus.into_iter().zip(devices.shares().of_devices()).map(|(gpu, share)| {
             let owned = share.owned.clone();
             match lines {
-                1 => Self { gpu, pass: pass.of_planes(owned), lines: 0..1 },
-                _ => Self { gpu, pass, lines: owned },
+                1 => Self { gpu, pass: pass.of_planes(owned), kernel, lines: 0..1 },
+                _ => Self { gpu, pass, kernel, lines: owned },
             }
         });
         Ok(parts.collect())
@@ -65,12 +68,17 @@ impl<R: DeviceReal> StreamDevice<R> {
         system: &System<R>,
         shape: Shape,
     ) -> Result<Self, SolverError> {
-        let sweep = PlaneSweep::new(&part.gpu, system, shape, part.pass.most_swept())?;
+        let most = part.pass.most_swept();
+        let sweep = PlaneSweep::new(&part.gpu, system, shape, (part.kernel, most))?;
         Ok(Self { lanes: Lanes::new(&part.gpu)?, part, windows, sweep })
     }
 
     pub fn gpu(&self) -> &Arc<Gpu> {
         &self.part.gpu
+    }
+
+    pub fn kernel(&self) -> Kernel {
+        self.part.kernel
     }
 
     pub fn footprint(&self) -> Footprint {
@@ -86,7 +94,7 @@ impl<R: DeviceReal> StreamDevice<R> {
 
     /// When the first steps of the last pass were made; it must have ended.
     pub fn times(&self, points: usize) -> Result<PassTimes, SolverError> {
-        self.gpu().check(self.lanes.times(&self.part.pass, points))
+        self.gpu().check(self.lanes.times(&self.part.pass, &self.sweep, points))
     }
 
     fn work(&self, axis: Planes) -> Work<'_, R> {
@@ -100,16 +108,16 @@ impl<R: DeviceReal> StreamDevice<R> {
         }
     }
 
-    /// Makes another pass on the same arrays of this machine.
+    /// Makes another pass, with this kernel, on the same arrays of this machine.
     pub fn set_pass(
         &mut self,
-        pass: Pass,
+        (pass, kernel): (Pass, Kernel),
         windows: Vec<Window>,
         system: &System<R>,
         shape: Shape,
     ) -> Result<(), SolverError> {
-        self.sweep = PlaneSweep::new(&self.part.gpu, system, shape, pass.most_swept())?;
-        (self.part.pass, self.windows) = (pass, windows);
+        self.sweep = PlaneSweep::new(&self.part.gpu, system, shape, (kernel, pass.most_swept()))?;
+        (self.part.pass, self.part.kernel, self.windows) = (pass, kernel, windows);
         Ok(())
     }
 

@@ -187,7 +187,12 @@ impl Lanes {
     ///
     /// # Errors
     /// [`DriverError`] if the GPU fails.
-    pub fn times(&self, pass: &Pass, points: usize) -> Result<PassTimes, DriverError> {
+    pub fn times<R: DeviceReal>(
+        &self,
+        pass: &Pass,
+        sweep: &PlaneSweep<R>,
+        points: usize,
+    ) -> Result<PassTimes, DriverError> {
         let since = &self.up.time;
         let timed = pass.steps().min(MOST_TIMED);
         let steps = (0..timed).map(|number| {
@@ -197,7 +202,9 @@ impl Lanes {
         });
         Ok(PassTimes {
             steps: steps.collect::<Result<_, DriverError>>()?,
-            traffic: pass.traffic_of(timed, points),
+            traffic: pass.traffic_of(timed, points, sweep.sweeps_together(), |sweeps, planes| {
+                sweep.updates(sweeps, planes)
+            }),
             seconds: self.seconds()?,
         })
     }
@@ -262,18 +269,18 @@ impl Lanes {
                 }
             }
         }
-        for m in 1..=work.pass.height() {
-            let planes = work.pass.level(number, m);
-            if planes.is_empty() {
-                continue;
-            }
-            let (from, to) = if m % 2 == 1 { (first, second) } else { (second, first) };
+        for made in work.pass.sweeps_by(work.sweep.sweeps_together()) {
+            let Some(planes) = work.pass.swept_together(number, &made) else { continue };
+            let (from, to) = if made.start % 2 == 1 { (first, second) } else { (second, first) };
             // The plane before is read, too: from there on they are contiguous.
             let plane = (work.axis.stored * size_of::<R>()) as Pointer;
-            let before = work.bytes(step, planes.start - 1);
+            let before = work.bytes(step, planes.swept.start - 1);
             let start = [from, &window.g, to].map(|ring| ring.at(before) + plane);
-            work.sweep.launch(&sweeps.stream, start, planes.len())?;
-            work.traffic.updates += (planes.len() * work.axis.points) as u64;
+            match made.len() {
+                1 => work.sweep.launch(&sweeps.stream, start, planes.swept.len())?,
+                _ => work.sweep.launch_together(&sweeps.stream, start, &planes)?,
+            }
+            work.traffic.updates += work.sweep.updates(made.len(), &planes);
         }
         sweeps.made(work, number)
     }

@@ -9,6 +9,7 @@ mod link;
 mod pinned;
 mod ring;
 mod sweep;
+mod together;
 
 use super::device::{Device, Gpus};
 use super::gpu::Gpu;
@@ -56,6 +57,8 @@ pub(super) struct StreamSolver<R: DeviceReal> {
     traffic: Option<Traffic>,
     times: Option<Arc<PassTimes>>,
     info: DeviceInfo,
+    /// The kernel that was chosen, perhaps [`Kernel::AUTO`].
+    chosen: Kernel,
     problem: Arc<Problem>,
     on: Vec<Device>,
     exchange: ExchangePath,
@@ -111,7 +114,7 @@ impl<R: DeviceReal> StreamSolver<R> {
         let system = Arc::clone(host.grid().ok_or(SolverError::Operator("a matrix"))?);
         let pinned = pinned(&parts[0].gpu, system.g.as_slice(), system.g.is_mapped())?;
         let rhs = Arc::new(RightHandSide { _pinned: pinned, system });
-        Self::at_start(problem, method, on, (parts, windows), host, rhs)
+        Self::at_start(problem, method, on, (parts, windows, kernel), host, rhs)
     }
 
     /// What each device makes, if the kernel sweeps planes there.
@@ -121,8 +124,10 @@ impl<R: DeviceReal> StreamSolver<R> {
         on: &[Device],
         kernel: Kernel,
     ) -> Result<Vec<Part>, SolverError> {
-        let parts = Part::all(method, &problem.shape, on)?;
-        parts.iter().try_for_each(|part| check_kernel::<R>(problem, method, &part.gpu, kernel))?;
+        let mut parts = Part::all(method, &problem.shape, on)?;
+        for part in &mut parts {
+            part.kernel = choose::<R>(problem, method, &part.gpu, kernel)?;
+        }
         Ok(parts)
     }
 
@@ -137,7 +142,7 @@ impl<R: DeviceReal> StreamSolver<R> {
         problem: &Arc<Problem>,
         method: &Method,
         on: Gpus<'_>,
-        (parts, windows): (Vec<Part>, Vec<Vec<Window>>),
+        (parts, windows, kernel): (Vec<Part>, Vec<Vec<Window>>, Kernel),
         mut host: CpuSolver<R>,
         rhs: Arc<RightHandSide<R>>,
     ) -> Result<Self, SolverError> {
@@ -154,7 +159,7 @@ impl<R: DeviceReal> StreamSolver<R> {
         let info = DeviceInfo {
             ordinal: gpus[0].ordinal,
             name: name_of(&gpus),
-            kernel: Kernel::CLASSIC,
+            kernel: devices[0].kernel(),
             footprint: devices[0].footprint(),
         };
         Ok(Self {
@@ -163,6 +168,7 @@ impl<R: DeviceReal> StreamSolver<R> {
             traffic: None,
             times: None,
             info,
+            chosen: kernel,
             problem: Arc::clone(problem),
             on: on.devices.to_vec(),
             exchange: on.exchange,
@@ -245,13 +251,13 @@ fn check_windows(parts: &[Part], plane_bytes: usize) -> Result<(), SolverError> 
     check_room(&gpus, &needed)
 }
 
-/// Whether `kernel` sweeps planes of this grid.
-fn check_kernel<R: DeviceReal>(
+/// The kernel that sweeps planes of this grid where `kernel` is chosen.
+fn choose<R: DeviceReal>(
     problem: &Problem,
     method: &Method,
     gpu: &Gpu,
     kernel: Kernel,
-) -> Result<(), SolverError> {
+) -> Result<Kernel, SolverError> {
     let setting = Setting {
         method,
         precision: R::PRECISION,
@@ -260,7 +266,8 @@ fn check_kernel<R: DeviceReal>(
         is_per_point: problem.operator.is_per_point(),
         block_size: None,
     };
-    kernels::choose(kernel, &setting).map(drop).map_err(|refused| refused.error(kernel))
+    let chosen = kernels::choose(kernel, &setting).map_err(|refused| refused.error(kernel))?;
+    Ok(Kernel::named(chosen.name))
 }
 
 impl<R: DeviceReal> Advance for StreamSolver<R> {
@@ -340,7 +347,7 @@ impl<R: DeviceReal> Solver for StreamSolver<R> {
             let parts = Self::parts(&self.problem, &method, &self.on, kernel)?;
             let windows = Self::windows(&self.problem.shape, &parts)?;
             let (rhs, host) = (Arc::clone(&self.rhs), self.host.beside(&Method::Classic)?);
-            let made = (parts, windows);
+            let made = (parts, windows, kernel);
             return Ok(Box::new(Self::at_start(&self.problem, &method, on, made, host, rhs)?));
         }
         let mut beside: Box<dyn Solver> = if method.devices().is_some() {
@@ -361,14 +368,16 @@ impl<R: DeviceReal> Solver for StreamSolver<R> {
         if self.method.devices().is_some() {
             return Ok(false);
         }
-        let shape = self.problem.shape;
+        let (shape, method) = (self.problem.shape, Method::Streaming(streaming));
+        let kernel = choose::<R>(&self.problem, &method, device.gpu(), self.chosen)?;
         // The working arrays of both may not fit at once.
         device.clear();
         let pass = Pass::on_gpu(&streaming, &shape);
         let plane_bytes = Planes::of(&shape).stored * size_of::<R>();
         let windows = Window::of(device.gpu(), &pass, plane_bytes)?;
-        device.set_pass(pass, windows, &self.rhs.system, shape)?;
-        self.method = Method::Streaming(streaming);
+        device.set_pass((pass, kernel), windows, &self.rhs.system, shape)?;
+        (self.info.kernel, self.info.footprint) = (kernel, device.footprint());
+        self.method = method;
         (self.traffic, self.times) = (None, None);
         Ok(true)
     }

@@ -1,5 +1,6 @@
 //! Sweeps of some planes in working arrays: the kernels of method `classic`, on a grid of these planes.
 
+use super::together::{Together, moved_back};
 use crate::grid::Shape;
 use crate::problem::System;
 use crate::solver::cuda::arguments::{
@@ -11,6 +12,8 @@ use crate::solver::cuda::ptx::{File, Form};
 use crate::solver::cuda::real::DeviceReal;
 use crate::solver::cuda::system::too_large;
 use crate::solver::cuda::{classic, classic_3d};
+use crate::solver::pass::SweptTogether;
+use crate::solver::streaming::{Planes, TOGETHER};
 use crate::solver::{Footprint, Kernel, SolverError};
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{CudaStream, DriverError, LaunchConfig, PushKernelArg};
@@ -26,6 +29,8 @@ const THREADS: u32 = 256;
 pub(super) struct PlaneSweep<R> {
     shape: Shape,
     sweep: Launch,
+    /// Several sweeps together, where the kernel makes them so.
+    together: Option<Together>,
     /// Copies the boundary values around planes; in 1D there are none.
     rims: Option<Launch>,
     weights: WeightsArgument<R, 6>,
@@ -33,7 +38,7 @@ pub(super) struct PlaneSweep<R> {
 }
 
 impl<R: DeviceReal> PlaneSweep<R> {
-    /// Prepares sweeps of at most `most` planes at a time.
+    /// Prepares sweeps of at most `most` planes at a time, by kernel `classic` or `fused`.
     ///
     /// # Errors
     /// [`SolverError`] if there are more than kernels can count, or the driver refuses them.
@@ -41,7 +46,7 @@ impl<R: DeviceReal> PlaneSweep<R> {
         gpu: &Gpu,
         system: &System<R>,
         shape: Shape,
-        most: usize,
+        (kernel, most): (Kernel, usize),
     ) -> Result<Self, SolverError> {
         let grid = GridArgument::of_planes(&shape, most);
         let blocks = grid.and_then(|grid| blocks(&shape, most, &grid));
@@ -53,10 +58,18 @@ impl<R: DeviceReal> PlaneSweep<R> {
             let function = gpu.function(file, R::PRECISION, form, name)?;
             Launch::of(gpu, function, blocks, threads, 0, points)
         };
+        let together = match kernel {
+            Kernel::FUSED => {
+                let made = Together::new(gpu, (R::PRECISION, form), &shape, points)?;
+                Some(made.ok_or_else(|| too_large(kernel, &shape))?)
+            }
+            _ => None,
+        };
         let file = if shape.dim() == 3 { File::Classic3d } else { File::Classic };
         let rims = || launch(File::Planes, "copy_rims", [1, 1], [THREADS, 1]);
         Ok(Self {
             sweep: launch(file, "sweep", blocks, BLOCKS[shape.dim() - 1])?,
+            together,
             rims: (shape.dim() > 1).then(rims).transpose()?,
             weights: WeightsArgument::of(&system.weights, RowsArgument::default()),
             flat_weights: WeightsArgument::of(&system.weights, RowsArgument::default()),
@@ -65,7 +78,55 @@ impl<R: DeviceReal> PlaneSweep<R> {
     }
 
     pub fn footprint(&self) -> Footprint {
-        self.sweep.footprint()
+        self.together.as_ref().map_or_else(|| self.sweep.footprint(), Together::footprint)
+    }
+
+    /// How many sweeps it can make together: an odd number.
+    pub fn sweeps_together(&self) -> usize {
+        if self.together.is_some() { TOGETHER } else { 1 }
+    }
+
+    /// The updates that so many sweeps of planes make, with what tiles compute twice.
+    pub fn updates(&self, sweeps: usize, planes: &SweptTogether) -> u64 {
+        let points = match &self.together {
+            Some(together) if sweeps > 1 => together.points(),
+            _ => Planes::of(&self.shape).points,
+        };
+        (sweeps * planes.swept.len() * points) as u64
+    }
+
+    /// Enqueues so many sweeps, as many as it makes together: of the iterate at `from` with the right-hand side at `g` to
+    /// `to`, where the first plane that is swept starts in each array.
+    pub fn launch_together(
+        &self,
+        stream: &Arc<CudaStream>,
+        start: [Pointer; 3],
+        planes: &SweptTogether,
+    ) -> Result<(), DriverError> {
+        let shape = &self.shape;
+        let grid = GridArgument::of_planes(shape, planes.swept.len());
+        let layer = self.together.as_ref().and_then(|it| Some((it, it.layer(planes)?)));
+        // It was prepared for as many planes.
+        let (grid, (together, (cycle, planes_before))) =
+            grid.zip(layer).ok_or(DriverError(CUresult::CUDA_ERROR_INVALID_VALUE))?;
+        let plane_bytes = shape.stored_plane() * size_of::<R>();
+        let [from, g, to] =
+            start.map(|it| self.interior(moved_back(it, planes_before, plane_bytes)));
+        let volume = cycle.volume_of(g, Self::step(from, to, TOGETHER), grid, self.weights);
+        let mut launch = stream.launch_builder(&together.launch.function);
+        launch.arg(&volume);
+        // SAFETY: the kernel takes these arguments; what it reads of planes, and one before and after them, lies in the
+        // working arrays.
+        unsafe { launch.launch(together.launch.config) }.map(|_| ())
+    }
+
+    /// The first interior point of a plane.
+    fn interior(&self, start: Pointer) -> Pointer {
+        start + (first_point(&self.shape) * size_of::<R>()) as u64
+    }
+
+    fn step(from: Pointer, to: Pointer, sweeps: usize) -> Step {
+        Step { from, to, squares: 0, index: 0, sweeps, exchanges: false }
     }
 
     /// Enqueues a sweep of so many planes: of the iterate at `from` with the right-hand side at `g` to `to`, where the
@@ -83,20 +144,10 @@ impl<R: DeviceReal> PlaneSweep<R> {
         let (grid, [across, down]) =
             blocks.ok_or(DriverError(CUresult::CUDA_ERROR_INVALID_VALUE))?;
         let config = LaunchConfig { grid_dim: (across, down, 1), ..self.sweep.config };
-        let interior = |start: Pointer| start + (first_point(shape) * size_of::<R>()) as u64;
-        let step = Step {
-            from: interior(from),
-            to: interior(to),
-            squares: 0,
-            index: 0,
-            sweeps: 1,
-            exchanges: false,
-        };
-        let (g, cycle) = (interior(g), Cycle::sweep(1.0));
-        let axes = [AxisArgument::NONE; 3];
-        let [x, y, _] = axes;
-        let flat = cycle.arguments(g, step, grid.flat, [x, y], self.flat_weights);
-        let volume = cycle.arguments(g, step, grid, axes, self.weights);
+        let step = Self::step(self.interior(from), self.interior(to), 1);
+        let (g, cycle) = (self.interior(g), Cycle::sweep(1.0));
+        let flat = cycle.arguments(g, step, grid.flat, [AxisArgument::NONE; 2], self.flat_weights);
+        let volume = cycle.volume_of(g, step, grid, self.weights);
         let mut launch = stream.launch_builder(&self.sweep.function);
         if shape.dim() < 3 {
             launch.arg(&flat)
