@@ -1674,7 +1674,12 @@ fn a_video_is_made_by_ffmpeg_whole_or_not_at_all() {
 #[test]
 fn a_run_for_which_gpus_were_chosen_says_that_it_uses_the_cpu() {
     let folder = folder();
-    for (devices, is_said) in [("--devices 0,1 --exchange nccl", true), ("", false)] {
+    for (devices, is_said) in [
+        ("--devices 0,1 --exchange nccl", true),
+        ("--devices all", true),
+        ("--devices 0", true),
+        ("", false),
+    ] {
         let run = format!("solve {SMALL} --tol none --max-cycles 1 {devices}");
         let output = tilescope(&folder, &run).env("CUDA_VISIBLE_DEVICES", "").output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
@@ -1932,7 +1937,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ),
         (
             "--backend cuda --method classic --kernel register",
-            &["kernel is register", "method classic", "auto, classic"],
+            &["kernel is register", "method classic", "auto, fused, classic"],
         ),
         ("--backend cuda --devices 0,0", &["devices is 0,0", "it must name each GPU once"]),
         ("--share-by speed", &["--share-by has no effect without several GPUs", "--devices"]),

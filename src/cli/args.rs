@@ -1,7 +1,7 @@
 //! Options that describe a run, and their conversion to a [`RunSpec`] in one step.
 
 use super::choices;
-use super::console::UsageError;
+use super::console::{UsageError, print_note};
 use super::values::{self, Axes, ThreadsList, Tolerance};
 use crate::grid::{ByteCount, Precision};
 use crate::picture::{self, FigureFile, FilmFile};
@@ -11,7 +11,7 @@ use crate::run::{
     BLOCK, Backend, InitialGuess, MatrixSpec, MethodName, MethodSpec, Preset, ProblemKind,
     ProblemSpec, RunSpec, StopRule, StopSpec,
 };
-use crate::solver::{ExchangePath, Height, Kernel, ShareBy, Slabs, Subiterations};
+use crate::solver::{ExchangePath, Height, Kernel, ShareBy, Slabs, Subiterations, cuda};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -345,7 +345,19 @@ impl CommonArgs {
     pub fn spec(&self) -> anyhow::Result<RunSpec> {
         let spec = self.described()?;
         self.check_options(&spec)?;
+        self.note_without_gpu(&spec);
         Ok(spec)
+    }
+
+    /// Says that there is no GPU where the first or all were chosen; of others, the plan of the run does.
+    fn note_without_gpu(&self, spec: &RunSpec) {
+        let is_first = self.devices.is_some() && spec.method.devices == [0];
+        if is_first
+            && spec.method.backend == Backend::Auto
+            && let Err(why) = cuda::gpus()
+        {
+            print_note(&format!("the run uses the CPU: {why}"));
+        }
     }
 
     /// The same with options that may be without effect.
@@ -674,6 +686,7 @@ impl RunArgs {
         let inherited = Some(inherited).filter(|kernel| spec.kernels().contains(kernel));
         spec.method.kernel = self.kernel.or(inherited).unwrap_or_default();
         self.common.check_options(&spec)?;
+        self.common.note_without_gpu(&spec);
         Ok(spec)
     }
 

@@ -268,7 +268,7 @@ fn a_logarithmic_axis() {
 }
 
 /// A small matrix in blocks of 16 rows.
-fn matrix() -> RunSpec {
+pub fn small_matrix() -> RunSpec {
     let mut run = RunSpec::default();
     run.problem.kind = ProblemKind::Matrix;
     run.problem.matrix = Some(MatrixSpec::new("poisson-12x12"));
@@ -280,7 +280,7 @@ fn matrix() -> RunSpec {
 
 /// What the overlap of blocks adds is counted, not derived from a line of tiles.
 fn blocks_of_a_matrix_have_their_own_cost() {
-    let mut run = matrix();
+    let mut run = small_matrix();
     for (overlap, times) in [(0, "1.00×"), (2, "2.33×")] {
         run.method.overlap = vec![overlap];
         let mut window = Window::sized(vec2(1280.0, 1300.0), Theme::Dark, Some(run.clone()));
@@ -293,7 +293,7 @@ fn blocks_of_a_matrix_have_their_own_cost() {
 fn entries_of_a_matrix() {
     let window = Window::paused(small());
     assert!(!window.has(Role::Button, "Entries"), "a grid has none to show");
-    let mut window = Window::paused(matrix());
+    let mut window = Window::paused(small_matrix());
     window.button("Entries");
     window.until_text("static: outside");
     assert!(window.says("144 rows, 672 entries, 9 blocks"), "{:#?}", window.texts());
@@ -337,7 +337,7 @@ fn entries_of_a_matrix() {
 
 /// A block border of the picture of entries is dragged: blocks of 16 rows become twice as large.
 fn block_borders_are_dragged() {
-    let mut window = Window::paused(matrix());
+    let mut window = Window::paused(small_matrix());
     window.button("Entries");
     window.until_text("static: outside");
     let picture = window.rect(Role::Image, "Entries of the matrix");
