@@ -8,7 +8,7 @@ use crate::grid::{ByteCount, Shape};
 use crate::solver::{Height, Kernel, MethodName, SOLVER_ARRAYS, cuda};
 
 /// The most sweeps of a cycle that takes the place of as many cycles of method `classic`: enough for the sweeps to take
-/// longer than the copies (on an H200 about 50), and few, since a tolerance is compared after the last of them.
+/// longer than the copies (on an H200 50 to 90), and few, since a tolerance is compared after the last of them.
 const MOST_SWEEPS: usize = 128;
 
 /// The part of the free memory that is left to others is one over this.

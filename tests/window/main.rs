@@ -9,6 +9,7 @@ mod drag;
 mod driver;
 mod edges;
 mod files;
+mod gpus;
 mod habits;
 mod lessons;
 mod materials;
@@ -60,6 +61,15 @@ fn main() {
             Ok(())
         })
     }));
+    let count = gpus::count();
+    if count < 2 {
+        eprintln!("SEVERAL GPUS IN THE WINDOW: not run, there are {count}");
+    }
+    trials.extend(
+        gpus::TESTS.iter().map(|&(name, test)| {
+            Trial::test(name, move || done(test)).with_ignored_flag(count < 2)
+        }),
+    );
     let without = !arguments.list && !pictures::is_renderer_there();
     if without {
         eprintln!(

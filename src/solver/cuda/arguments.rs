@@ -155,8 +155,8 @@ impl AxisArgument {
     }
 
     /// An axis with a tile of so many points, one like it before and one behind if there are such neighbours. It shares
-    /// `overlap` points with each, of which it owns half. `None` if the axis has too many points, or if it has one before
-    /// and does not exceed the overlap by what is between them.
+    /// `overlap` points with each, of which it owns half. `None` if the axis has too many points, or if a tile with one before
+    /// is smaller than the overlap, or no larger with both.
     pub fn with_neighbours(
         tile: usize,
         overlap: usize,

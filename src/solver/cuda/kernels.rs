@@ -425,9 +425,9 @@ mod tests {
             let streaming = Streaming::new(method, height, memory, &shape, Precision::F64);
             Method::Streaming(streaming.unwrap())
         };
-        assert_eq!(chosen(Kernel::AUTO, [64; 3], &window(80), None), Ok("fused"));
-        assert_eq!(chosen(Kernel::AUTO, [64; 3], &window(79), None), Ok("classic"));
-        let refused = chosen(Kernel::FUSED, [64; 3], &window(79), None);
+        assert_eq!(chosen(Kernel::AUTO, [64; 3], &window(118), None), Ok("fused"));
+        assert_eq!(chosen(Kernel::AUTO, [64; 3], &window(117), None), Ok("classic"));
+        let refused = chosen(Kernel::FUSED, [64; 3], &window(117), None);
         assert_eq!(refused, Err("chunks of 8 planes (it takes 16 or more)".to_owned()));
     }
 
