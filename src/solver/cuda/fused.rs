@@ -57,9 +57,10 @@ pub(super) fn accept(setting: &Setting<'_>) -> Result<(), String> {
             needed / 1000
         )),
         [_, _, _] => match chunk {
-            Some((chunk, 0)) => {
-                Err(format!("chunks of {chunk} planes (it takes {LEAST_TOGETHER} or more)"))
-            }
+            Some((chunk, 0)) => Err(format!(
+                "a window with room for chunks of {chunk} planes (it takes {LEAST_TOGETHER} or more, and {} planes beside them)",
+                TOGETHER - 1
+            )),
             _ => Ok(()),
         },
         _ => Err(format!("a {}D grid", shape.dim())),

@@ -428,7 +428,8 @@ mod tests {
         assert_eq!(chosen(Kernel::AUTO, [64; 3], &window(118), None), Ok("fused"));
         assert_eq!(chosen(Kernel::AUTO, [64; 3], &window(117), None), Ok("classic"));
         let refused = chosen(Kernel::FUSED, [64; 3], &window(117), None);
-        assert_eq!(refused, Err("chunks of 8 planes (it takes 16 or more)".to_owned()));
+        let said = "a window with room for chunks of 16 planes (it takes 16 or more, and 4 planes beside them)";
+        assert_eq!(refused, Err(said.to_owned()));
     }
 
     #[test]
