@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tilescope::run::{Plan, Planner, RunSpec};
 use tilescope::solver::cpu::{self, Level};
-use tilescope::solver::{Layout, NormRequest};
+use tilescope::solver::{Kernel, NormRequest};
 
 /// Cycles are made for this long.
 const LONG: Duration = Duration::from_secs(2);
@@ -27,7 +27,7 @@ fn busy() -> Option<f64> {
 /// Cycles a second of processor time, with their norms.
 fn speed(plan: &Plan) -> f64 {
     let (problem, method) = (&plan.problem, plan.method.clone());
-    let mut solver = cpu::at_level(problem, method, plan.precision, 1, Layout::default(), LEVEL)
+    let mut solver = cpu::at_level(problem, method, plan.precision, 1, Kernel::AUTO, LEVEL)
         .expect("enough memory");
     let (begin, begin_busy, mut cycles) = (Instant::now(), busy(), 0);
     while begin.elapsed() < LONG {

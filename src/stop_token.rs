@@ -54,7 +54,7 @@ impl StopToken {
         match self.at.load(Ordering::Acquire) {
             0 => false,
             at if self.is_for_good_only => at == FOR_GOOD,
-            at => is_past(at),
+            at => at == FOR_GOOD || is_past(at),
         }
     }
 }

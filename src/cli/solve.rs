@@ -731,6 +731,7 @@ impl Summary {
         let residual = latest.residual.map(|norms| norms.l2);
         let axes = 0..problem.shape.dim();
         let radius = plan.spectral_radius();
+        let kernel = run.solver().device().map(|device| device.kernel);
         Ok(Self {
             problem: spec.problem.kind.name(),
             shape: problem.shape.axes().to_vec(),
@@ -743,7 +744,7 @@ impl Summary {
             devices: DevicesSummary::of(run),
             precision: spec.method.precision.name(),
             backend: plan.backend().name(),
-            kernel: run.solver().device().map(|device| device.kernel.name()),
+            kernel: kernel.or(plan.kernel_on_cpu()).map(Kernel::name),
             device: run.solver().device().map(|device| device.name.clone()),
             dominance: problem.operator.dominance(),
             spectral_radius: radius.map(|radius| radius.value),

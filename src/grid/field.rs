@@ -28,7 +28,7 @@ pub struct Field<R> {
 impl<R: Real> Field<R> {
     /// A field of one value everywhere, boundary included.
     pub fn filled(shape: Shape, value: R) -> Self {
-        Self { shape, values: Values::Owned(vec![value; shape.stored()]) }
+        Self { shape, values: Values::filled(shape.stored(), value) }
     }
 
     /// A field whose interior is `value(i, row)` and whose boundary is zero.
@@ -82,7 +82,7 @@ impl<R: Real> Field<R> {
     /// Whether the values lie in a file.
     #[cfg(feature = "cuda")]
     pub(crate) fn is_mapped(&self) -> bool {
-        !matches!(self.values, Values::Owned(_))
+        self.values.are_in_file()
     }
 
     /// Waits until the values of a file are on the disk; others have nothing to wait for.

@@ -1,5 +1,5 @@
-//! The values of a field in a file that is mapped into memory: the system reads pages of it as they are needed, and writes
-//! them back.
+//! The values of a field in pages of their own: those of a file that is mapped into memory, which the system reads as they
+//! are needed and writes back, or of memory alone.
 
 use super::Real;
 use crate::files::Locked;
@@ -9,11 +9,11 @@ use std::io;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// The values of a mapped file.
+/// The values of mapped pages.
 pub(super) struct Mapped<R> {
     map: MmapMut,
-    /// Nobody else changes the file before this is dropped.
-    _locked: Arc<Locked>,
+    /// Of a file: nobody else changes it before this is dropped.
+    locked: Option<Arc<Locked>>,
     values: PhantomData<R>,
 }
 
@@ -30,11 +30,28 @@ impl<R: Real> Mapped<R> {
         // mapping. Locks bind nobody else: a program that writes or shortens the file meanwhile changes values under way or
         // ends this process by a signal (SIGBUS). The help of the option and `Store` say so.
         let map = unsafe { MmapMut::map_mut(file) }?;
-        Ok(Self { map, _locked: Arc::clone(locked), values: PhantomData })
+        Ok(Self { map, locked: Some(Arc::clone(locked)), values: PhantomData })
+    }
+
+    /// So many zeros in memory, in large pages where the system has them: an array is read in fewer steps through the tables
+    /// of pages, and points that lie at a cache line in the array do in memory.
+    ///
+    /// # Errors
+    /// If the system does not map it.
+    pub fn zeros(count: usize) -> io::Result<Self> {
+        let map = MmapMut::map_anon(count * size_of::<R>())?;
+        // A system without large pages has small ones.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Ok(Self { map, locked: None, values: PhantomData })
     }
 }
 
 impl<R> Mapped<R> {
+    pub fn is_file(&self) -> bool {
+        self.locked.is_some()
+    }
+
     pub fn as_slice(&self) -> &[R] {
         // SAFETY: a mapping starts on a page and has whole values, of a type of numbers: any bits are one.
         unsafe {
@@ -48,11 +65,11 @@ impl<R> Mapped<R> {
         unsafe { std::slice::from_raw_parts_mut(self.map.as_mut_ptr().cast(), count) }
     }
 
-    /// Waits until the file has the values on the disk.
+    /// Waits until the file, if there is one, has the values on the disk.
     ///
     /// # Errors
     /// That of the system.
     pub fn sync(&self) -> io::Result<()> {
-        self.map.flush()
+        if self.is_file() { self.map.flush() } else { Ok(()) }
     }
 }

@@ -234,6 +234,11 @@ impl Shape {
         if self.dim == 3 { UNIT + (self.ny() + 2) * self.stride() } else { 0 }
     }
 
+    /// Where the neighbours along z of what is stored somewhere lie; in 1D and 2D there.
+    pub(crate) fn along_z(&self, point: usize) -> [usize; 2] {
+        [point - self.plane_stride(), point + self.plane_stride()]
+    }
+
     /// Where the first row of a plane of a 2D or 3D grid begins in it, in 3D that of the boundary: its first boundary
     /// value is the last before a multiple of 16.
     pub(crate) fn first_row_of_plane(&self) -> usize {

@@ -1,19 +1,51 @@
 //! Where the values of a field lie.
 
+use super::Real;
 #[cfg(not(target_arch = "wasm32"))]
 use super::mapped::Mapped;
 use std::fmt;
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-/// The values of a field: in memory, or in a file that is mapped into it.
+/// The values of a field: in memory, or in pages of their own.
 pub(super) enum Values<R> {
     Owned(Vec<R>),
     #[cfg(not(target_arch = "wasm32"))]
     Mapped(Mapped<R>),
 }
 
+/// Bytes from which on an array has pages of its own: large beside a large page, of 2 MB, which its end wastes a part of.
+#[cfg(not(target_arch = "wasm32"))]
+const LARGE: usize = 32 << 20;
+
+impl<R: Real> Values<R> {
+    /// So many times the same value, in memory.
+    pub fn filled(count: usize, value: R) -> Self {
+        #[cfg(not(target_arch = "wasm32"))]
+        if count.saturating_mul(size_of::<R>()) >= LARGE
+            && let Ok(mut values) = Mapped::zeros(count)
+        {
+            // Zeros are there already, and take no memory before they are written to.
+            if value.to_f64().to_bits() != 0 {
+                values.as_mut_slice().fill(value);
+            }
+            return Self::Mapped(values);
+        }
+        Self::Owned(vec![value; count])
+    }
+}
+
 impl<R> Values<R> {
+    /// Whether they lie in a file.
+    #[cfg(feature = "cuda")]
+    pub fn are_in_file(&self) -> bool {
+        match self {
+            Self::Owned(_) => false,
+            #[cfg(not(target_arch = "wasm32"))]
+            Self::Mapped(values) => values.is_file(),
+        }
+    }
+
     /// Waits until those of a file are on the disk.
     ///
     /// # Errors

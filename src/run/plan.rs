@@ -23,8 +23,8 @@ use crate::problem::{
 };
 use crate::solver::cuda::{self, Device};
 use crate::solver::{
-    Devices, DevicesError, ExchangePath, Kernel, Layout, Link, MemoryTraffic, Method, MethodName,
-    Place, ShareBy, SharedParts, Slabs, SolverError, Spectral, SpectralError, StreamingError,
+    Devices, DevicesError, ExchangePath, Kernel, Link, MemoryTraffic, Method, MethodName, Place,
+    ShareBy, SharedParts, Slabs, SolverError, Spectral, SpectralError, StreamingError,
     Subiterations, Traffic, traffic_of_cycle,
 };
 use crate::stop_token::StopToken;
@@ -346,7 +346,7 @@ impl Planner {
         let is_for_cpu = spec.is_for_cpu()
             || spec.device_count().is_some() && run.shared_on_cpu_alone().is_some();
         if spec.backend == Backend::Cpu || is_for_cpu {
-            return Ok((on_cpu(spec), None));
+            return Ok((checked_on_cpu(spec, problem, method)?, None));
         }
         let devices: Vec<_> = spec.devices.iter().map(|ordinal| self.device(*ordinal)).collect();
         // What it stands for was decided by the method.
@@ -374,8 +374,12 @@ impl Planner {
                 }
             });
             match tried {
-                None if !spec.needs_gpu() => return Ok((on_cpu(spec), None)),
-                Some(Err(why)) if !spec.needs_gpu() => return Ok((on_cpu(spec), Some(why))),
+                None if !spec.needs_gpu() => {
+                    return Ok((checked_on_cpu(spec, problem, method)?, None));
+                }
+                Some(Err(why)) if !spec.needs_gpu() => {
+                    return Ok((checked_on_cpu(spec, problem, method)?, Some(why)));
+                }
                 Some(Err(SolverError::Unavailable(why))) if spec.block_size.is_some() => {
                     let threads = spec.block_size.unwrap_or_default();
                     let allowed = format!("it needs a GPU (backend cuda), and {why}");
@@ -442,6 +446,12 @@ impl Plan {
             && memory::check(shape, arrays, Precision::F64).is_ok()
     }
 
+    /// The kernel that makes the sweeps of a grid on the CPU, where there is one of a name.
+    pub fn kernel_on_cpu(&self) -> Option<Kernel> {
+        let Place::Cpu { kernel, .. } = self.place else { return None };
+        (kernel == Kernel::FUSED).then_some(kernel)
+    }
+
     /// Sweeps that a cycle makes.
     pub fn sweeps_per_cycle(&self) -> u64 {
         self.method.sweeps_per_cycle()
@@ -479,7 +489,7 @@ impl Plan {
         streamed: Option<Traffic>,
     ) -> Result<MemoryTraffic, &'static str> {
         let kernel = match self.place {
-            Place::Cpu { .. } => None,
+            Place::Cpu { .. } => self.kernel_on_cpu(),
             Place::Cuda { kernel: chosen, .. } => Some(kernel.unwrap_or(chosen)),
         };
         traffic_of_cycle(&self.problem, method, self.precision, kernel, streamed)
@@ -746,8 +756,8 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
                 format!("with waves or warps it may be {}", names(&kernels))
             }
             Backend::Cpu => {
-                "backend cpu has auto, fastest and spectral; the others go with backend cuda"
-                    .to_owned()
+                let method = spec.name.name();
+                format!("with method {method} backend cpu has {}", names(&kernels))
             }
             Backend::Auto | Backend::Cuda => {
                 format!("with method {} it may be {}", spec.name.name(), names(&kernels))
@@ -768,7 +778,24 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
 
 /// The cores of this machine, as they were chosen.
 fn on_cpu(spec: &MethodSpec) -> Place {
-    Place::Cpu { threads: spec.threads, layout: Layout::named(spec.kernel) }
+    Place::Cpu { threads: spec.threads, kernel: spec.kernel }
+}
+
+/// The same, unless several sweeps at a time are to be made that a CPU makes one by one.
+fn checked_on_cpu(
+    spec: &MethodSpec,
+    problem: &Problem,
+    method: &Method,
+) -> Result<Place, PlanError> {
+    let dim = problem.shape.dim();
+    let why = match spec.kernel {
+        Kernel::FUSED if dim != 3 => format!("a {dim}D grid; use kernel auto"),
+        Kernel::FUSED if method.devices().is_some() => {
+            "a grid that several devices share; use kernel auto".to_owned()
+        }
+        _ => return Ok(on_cpu(spec)),
+    };
+    Err(PlanError::Kernel { kernel: spec.kernel, why })
 }
 
 /// The names of kernels, in a sentence.

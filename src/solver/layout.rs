@@ -25,6 +25,11 @@ impl Layout {
         named.unwrap_or_default()
     }
 
+    /// The kernel of this name.
+    pub const fn kernel(self) -> Kernel {
+        Kernel::named(self.name())
+    }
+
     /// The name in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {

@@ -81,7 +81,7 @@ use crate::problem::Problem;
 use memory_traffic::TileWork;
 
 /// What one cycle of a method moves between the kinds of memory, and what it computes: on a GPU with this kernel, on a CPU
-/// with `None`. A method that streams counts its traffic itself (`streamed`), from its first cycle on.
+/// with `None`, unless it makes several sweeps at a time. A method that streams counts its traffic itself (`streamed`), from its first cycle on.
 ///
 /// # Errors
 /// One sentence, if nothing is known: of a sparse matrix, and of a method that streams before its first cycle.

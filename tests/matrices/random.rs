@@ -9,7 +9,7 @@ use tilescope::solver::{CycleNorms, Layout, Method, NormRequest, Solver};
 /// A solver behind the interface that the program uses, so that it is not compiled again for the tests.
 pub fn solver<R: Real>(case: &Case, method: Method, layout: Layout) -> Box<dyn Solver> {
     let (problem, level) = (case.problem(), Level::best());
-    cpu::at_level(&problem, method, R::PRECISION, case.threads, layout, level)
+    cpu::at_level(&problem, method, R::PRECISION, case.threads, layout.kernel(), level)
         .expect("little memory")
 }
 

@@ -55,6 +55,13 @@ pub fn case() -> impl Strategy<Value = Case> {
     of_shape(flat_shape())
 }
 
+/// On a 3D grid that is cut into several slabs of rows.
+pub fn tall_volume() -> impl Strategy<Value = Case> {
+    let shape = (1..=24_usize, 1..=70_usize, 1..=9_usize)
+        .prop_map(|(nx, ny, nz)| Shape::grid_3d(nx, ny, nz).expect("a small shape"));
+    of_shape(shape)
+}
+
 /// On a 1D or 2D grid whose points have rows of their own: a conductivity that jumps, or a random one.
 pub fn per_point_case() -> impl Strategy<Value = Case> {
     with_random_rows(case())

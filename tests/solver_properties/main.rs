@@ -6,6 +6,7 @@ mod cases;
 mod devices;
 mod error_left;
 mod fields;
+mod fused;
 mod inside;
 mod limits;
 mod methods;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use tilescope::grid::{Field, Real};
 use tilescope::problem::Problem;
 use tilescope::solver::cpu::{self, Level};
-use tilescope::solver::{CycleNorms, Layout, Method, NormRequest, Solver};
+use tilescope::solver::{CycleNorms, Kernel, Method, NormRequest, Solver};
 
 impl Case {
     pub fn solver<R: Real>(&self, method: Method, level: Level, threads: usize) -> Box<dyn Solver> {
@@ -43,7 +44,7 @@ fn on_cpu<R: Real>(
     level: Level,
     threads: usize,
 ) -> Box<dyn Solver> {
-    cpu::at_level(problem, method, R::PRECISION, threads, Layout::default(), level)
+    cpu::at_level(problem, method, R::PRECISION, threads, Kernel::AUTO, level)
         .expect("little memory")
 }
 

@@ -15,7 +15,7 @@ use eframe::egui::{
     MouseWheelUnit, PointerButton, Pos2, RawInput, Rect, TouchPhase, Vec2, ViewportId,
     accessibility::is_input, accesskit::Role, pos2, vec2,
 };
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::panic;
 use std::path::{Path, PathBuf};
@@ -42,12 +42,15 @@ const RESTS_OVER_TIME: usize = 8 * RESTS;
 /// machine that is busy otherwise, letters in new sizes, and pieces that the allocator keeps. A leak grows without bound.
 const GROWTH: u64 = 384 << 20;
 
-/// A rest is measured when memory has not shrunk for so many times in a row, a good part of a second apart; on a machine
-/// that is busy otherwise, a thread may take a while to give back what it holds.
+/// A rest is measured when memory has not shrunk for so many times in a row, a good part of a second apart, and no other
+/// thread has been at work; on a machine that is busy otherwise, a thread may take a while to give back what it holds.
 const CALM: u32 = 4;
 
-/// The most times that it is looked at.
-const LOOKS: u32 = 60;
+/// The most times that it is looked at: some minutes, for a computation that cannot be stopped.
+const LOOKS: u32 = 600;
+
+/// Processor time of another thread between two looks, in hundredths of a second, from which on it counts as at work.
+const AT_WORK: u64 = 3;
 
 /// Runs to begin one after the other until nothing is left of those before: more than undo keeps.
 const RUNS_TO_FORGET: usize = 12;
@@ -494,8 +497,9 @@ impl Monkey {
             self.begin_again(run);
         }
         // What was under way in other threads ends.
-        let mut smallest = None;
-        let mut calm = 0;
+        let begin = Instant::now();
+        let (mut smallest, mut before) = (None, BTreeMap::new());
+        let (mut calm, mut at_work) = (0, Vec::new());
         for _ in 0..LOOKS {
             for _ in 0..20 {
                 std::thread::sleep(Duration::from_millis(20));
@@ -504,12 +508,19 @@ impl Monkey {
             trim();
             let now = memory()?;
             let has_shrunk = smallest.is_none_or(|smallest| now + (1 << 20) < smallest);
-            calm = if has_shrunk { 0 } else { calm + 1 };
+            let times = times_of_other_threads();
+            at_work = at_work_since(&before, &times);
+            before = times;
+            calm = if has_shrunk || !at_work.is_empty() { 0 } else { calm + 1 };
             smallest = Some(smallest.map_or(now, |smallest: u64| smallest.min(now)));
             if calm == CALM {
                 break;
             }
         }
+        let megabytes = smallest.unwrap_or(0) >> 20;
+        let others =
+            if at_work.is_empty() { String::new() } else { format!(", {at_work:?} at work") };
+        println!("monkey: {megabytes} MB at rest after {:.1?}{others}", begin.elapsed());
         smallest
     }
 }
@@ -551,6 +562,36 @@ fn memory() -> Option<u64> {
     let line = status.lines().find(|line| line.starts_with("RssAnon:"))?;
     let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kibibytes << 10)
+}
+
+/// Processor time of each thread but this one, in hundredths of a second, with its name; empty where the system does not
+/// report it.
+fn times_of_other_threads() -> BTreeMap<PathBuf, (String, u64)> {
+    let own = fs::read_link("/proc/thread-self").ok();
+    let own = own.as_deref().and_then(Path::file_name);
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let others = threads.filter(|thread| Some(&*thread.file_name()) != own);
+    let time = |thread: fs::DirEntry| {
+        let stat = fs::read_to_string(thread.path().join("stat")).ok()?;
+        let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
+        // After eleven fields: the time in the program and in the kernel.
+        let times = rest.split_whitespace().skip(11).take(2);
+        let time = times.map(|ticks| ticks.parse::<u64>().unwrap_or(0)).sum();
+        Some((thread.path(), (name.to_owned(), time)))
+    };
+    others.filter_map(time).collect()
+}
+
+/// The names of the threads that have worked between two looks.
+fn at_work_since(
+    before: &BTreeMap<PathBuf, (String, u64)>,
+    now: &BTreeMap<PathBuf, (String, u64)>,
+) -> Vec<String> {
+    let worked = now.iter().filter(|(thread, (_, time))| {
+        let earlier = before.get(*thread).map_or(0, |(_, earlier)| *earlier);
+        time.saturating_sub(earlier) >= AT_WORK
+    });
+    worked.map(|(_, (name, _))| name.clone()).collect()
 }
 
 /// Files to drop: good ones of each kind, and bad ones.

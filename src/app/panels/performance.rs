@@ -109,7 +109,7 @@ fn tiles(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     if method.name == MethodName::Classic {
         ui.label(match method.kernel {
             Kernel::FUSED => {
-                "Main memory is read and written once for five sweeps: the kernel's tiles overlap so far that no value is stale."
+                "Main memory is read and written once for five sweeps: what is computed together overlaps so far that no value is stale."
             }
             _ => "Every sweep reads and writes main memory: there are no tiles, and no value is stale.",
         });

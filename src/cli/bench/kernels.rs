@@ -251,9 +251,8 @@ impl Kernels {
             (self.lists.overlap(&sides(overlap)), self.lists.tile(&sides(tile)));
         let classic = Kernel::compared(MethodName::Classic);
         let mut of_sweeps = classic.clone();
-        // Several sweeps at a time are made in 3D, on a GPU.
-        let is_3d_on_gpu = shape.len() == 3 && backend == Backend::Cuda;
-        of_sweeps.retain(|kernel| is_3d_on_gpu || *kernel == Kernel::CLASSIC);
+        // Several sweeps at a time are made in 3D.
+        of_sweeps.retain(|kernel| shape.len() == 3 || *kernel == Kernel::CLASSIC);
         let mut tiled = match backend {
             Backend::Auto | Backend::Cpu => vec![Kernel::AUTO],
             Backend::Cuda => Kernel::compared(MethodName::Hierarchical),

@@ -136,9 +136,7 @@ impl Row {
 pub(super) fn name(plan: &Plan) -> &'static str {
     let method = &plan.spec.method;
     match (method.name, plan.backend()) {
-        (MethodName::Classic, Backend::Cuda) if method.kernel != Kernel::AUTO => {
-            method.kernel.name()
-        }
+        (MethodName::Classic, _) if method.kernel != Kernel::AUTO => method.kernel.name(),
         (MethodName::Classic, _) => Kernel::CLASSIC.name(),
         _ if plan.problem.operator.matrix().is_some() => method.kernel.name(),
         (MethodName::Hierarchical, _) if plan.method.is_spectral() => Kernel::SPECTRAL.name(),
@@ -195,7 +193,7 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
         tiling.axes().iter().map(of).collect::<Vec<_>>()
     };
     let (tile, overlap, redundancy) = match plan.method.tiling() {
-        // Its redundant work depends on the GPU, and is not counted.
+        // Its redundant work depends on the machine, and is not counted.
         None if plan.spec.method.kernel == Kernel::FUSED => (Vec::new(), Vec::new(), None),
         None => (Vec::new(), Vec::new(), Some(1.0)),
         Some(tiling) => (

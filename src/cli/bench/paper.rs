@@ -12,7 +12,7 @@ use super::output::{Output, backends};
 use crate::run::papers::{EXPERIMENTS, ExperimentMethod, Group, PublishedExperiment};
 use crate::run::{Backend, MethodName, MethodSpec, Plan, Planner, RunSpec};
 use crate::solver::cuda::Device;
-use crate::solver::{ExchangePath, Kernel, Layout, Method, Place, SolverError};
+use crate::solver::{ExchangePath, Kernel, Method, Place, SolverError};
 use clap::Args;
 use record::Record;
 use std::process::ExitCode;
@@ -237,7 +237,7 @@ impl Paper {
             return Ok(*cycles);
         }
         let place = match backend {
-            Backend::Auto | Backend::Cpu => Place::Cpu { threads: 0, layout: Layout::default() },
+            Backend::Auto | Backend::Cpu => Place::Cpu { threads: 0, kernel: Kernel::AUTO },
             Backend::Cuda => {
                 let (devices, kernel) = (vec![Device::new(0)], Kernel::AUTO);
                 let exchange = ExchangePath::Auto;

@@ -4,7 +4,7 @@ use super::error::ModeError;
 use crate::grid::{Field, Precision, Shape};
 use crate::problem::{Boundary, Problem, Source};
 use crate::solver::{
-    self, Layout, Method, NormRequest, Place, SOLVER_ARRAYS, Solver, system_bytes, working_bytes,
+    self, Kernel, Method, NormRequest, Place, SOLVER_ARRAYS, Solver, system_bytes, working_bytes,
 };
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl ErrorCycle {
         let of_solver = of_solver.saturating_add(system_bytes(problem, precision));
         let errors = shape.array_bytes(Self::ERRORS, precision);
         methods.iter().fold(errors, |bytes, method| {
-            let working = working_bytes(problem, method, precision, 0);
+            let working = working_bytes(problem, method, precision, (Kernel::AUTO, 0));
             bytes.saturating_add(of_solver).saturating_add(working)
         })
     }
@@ -48,7 +48,7 @@ impl ErrorCycle {
             initial_guess: zero,
             boundary: Boundary::default(),
         });
-        let place = Place::Cpu { threads: 0, layout: Layout::default() };
+        let place = Place::Cpu { threads: 0, kernel: Kernel::AUTO };
         let cycles = method.cycles_between_exchanges();
         let solver = solver::set_up(&problem, method, Precision::F64, &place)?;
         Ok(Self { solver, cycles })

@@ -8,7 +8,9 @@ use crate::run::modes::{CycleRate, ModeDamping};
 use crate::run::observe::{FieldKind, Frequencies};
 use crate::run::plan::Plan;
 use crate::run::runner::confirm::true_residual_bytes;
-use crate::solver::{Acceleration, Method, Place, SOLVER_ARRAYS, system_bytes, working_bytes};
+use crate::solver::{
+    Acceleration, Kernel, Method, Place, SOLVER_ARRAYS, system_bytes, working_bytes,
+};
 
 /// Arrays of another solver of the same system, which shares g.
 const BESIDE: usize = 2;
@@ -65,13 +67,13 @@ impl MemoryNeed {
         let streams = plan.method.streaming().is_some();
         let is_shared = plan.method.devices().is_some();
         if is_on_cpu || is_matrix || streams || is_shared {
-            let threads = match plan.place {
-                Place::Cpu { threads, .. } => threads,
-                Place::Cuda { .. } => 0,
+            let chosen = match plan.place {
+                Place::Cpu { threads, kernel } => (kernel, threads),
+                Place::Cuda { .. } => (Kernel::AUTO, 0),
             };
             let of_rows = plan.problem.operator.row_arrays(shape);
             need.add("the solver", arrays(SOLVER_ARRAYS + of_rows, plan.precision));
-            let bytes = working_bytes(&plan.problem, &plan.method, plan.precision, threads);
+            let bytes = working_bytes(&plan.problem, &plan.method, plan.precision, chosen);
             if is_on_cpu || is_matrix {
                 need.add(working_name(&plan.method, is_matrix), bytes);
             }
@@ -99,8 +101,9 @@ impl MemoryNeed {
             mapped: plan.problem.shape.array_bytes(SOLVER_ARRAYS, plan.precision),
             ..Self::default()
         };
-        if let Place::Cpu { threads, .. } = plan.place {
-            let bytes = working_bytes(&plan.problem, &plan.method, plan.precision, threads);
+        if let Place::Cpu { threads, kernel } = plan.place {
+            let chosen = (kernel, threads);
+            let bytes = working_bytes(&plan.problem, &plan.method, plan.precision, chosen);
             need.add(working_name(&plan.method, false), bytes);
         }
         need.add(RESIDUAL, true_residual_bytes(&plan.problem.shape, plan.precision));
@@ -208,6 +211,8 @@ fn working_name(method: &Method, is_matrix: bool) -> &'static str {
         "the devices"
     } else if is_matrix {
         "its blocks"
+    } else if *method == Method::Classic {
+        "the planes at work"
     } else {
         "the tiles at work"
     }

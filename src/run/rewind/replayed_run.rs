@@ -4,7 +4,7 @@ use crate::run::archive::RunArchive;
 use crate::run::history::Record;
 use crate::run::observe::{Experiment, FieldKind, Observation, ObservationRequest};
 use crate::run::plan::Plan;
-use crate::solver::{CycleNorms, Layout, NormRequest, Place, SolverError, StopToken};
+use crate::solver::{CycleNorms, Kernel, NormRequest, Place, SolverError, StopToken};
 use std::sync::Arc;
 
 /// What a step towards a cycle led to.
@@ -53,7 +53,7 @@ impl ReplayedRun {
         let plan = &Arc::new(Plan { place: archive.place(), ..Plan::clone(archive.plan()) });
         let mut experiment = match Experiment::without_diagram(plan) {
             Err(_) if matches!(plan.place, Place::Cuda { .. }) => {
-                let place = Place::Cpu { threads: 0, layout: Layout::default() };
+                let place = Place::Cpu { threads: 0, kernel: Kernel::AUTO };
                 Experiment::without_diagram(&Arc::new(Plan { place, ..Plan::clone(plan) }))?
             }
             made => made?,

@@ -2,7 +2,7 @@
 
 use super::Pass;
 use super::level::Task;
-use super::norms::{NormAccumulator, PartialNorms};
+use super::norms::{NormAccumulator, Partial, PartialNorms};
 use super::observe::bands;
 use super::sweeps::{Sweeps, with_sweeps};
 use super::update::{Block, Rows};
@@ -11,7 +11,7 @@ use crate::problem::System;
 use crate::solver::devices::BAND;
 
 /// Columns of a band that are updated, and then measured while they are in the second-level cache.
-const PIECE: usize = 512;
+pub(super) const PIECE: usize = 512;
 
 /// Makes one sweep, in bands of [`BAND`] rows. Returns the norms of each, in the order of rows.
 pub(super) fn cycle<R: Real>(pass: Pass<'_, R>) -> Vec<PartialNorms> {
@@ -79,30 +79,26 @@ impl<R: Real> Task for Band<'_, R> {
             for row in 0..swept {
                 let first = first + row * stride;
                 let g = &system.g.as_slice()[first..];
-                let (plane, height) = (shape.plane_stride(), 1);
+                let along_z = shape.along_z(first);
                 let rows = Rows::of(system, first);
                 let block = Block {
                     values: from,
                     first,
                     stride,
-                    plane,
+                    along_z,
                     g,
                     g_stride: 0,
                     rows,
                     width,
-                    height,
+                    height: 1,
                 };
                 let out = &mut to[row * stride + 1 + columns.start..];
                 self.sweeps.sweep(&block, out);
             }
             if self.measure {
-                let (mut change, mut error) =
-                    (NormAccumulator::new(width), NormAccumulator::new(width));
-                for row in 0..rows_of_band {
-                    let new = &to[row * stride + 1 + columns.start..];
-                    change.add(new, &from[first + row * stride..], |u: R, old| (u - old).to_f64());
-                }
-                norms.max_change = norms.max_change.max(change.total().max);
+                let new = &to[1 + columns.start..];
+                let mut change = changes(new, &from[first..], stride, [width, rows_of_band]);
+                norms.max_change = norms.max_change.max(change.max);
                 if let Some(rows) = &system.rows {
                     let (mut residual, mut values) = (NormAccumulator::new(width), [0.0; PIECE]);
                     for row in 0..rows_of_band {
@@ -114,10 +110,11 @@ impl<R: Real> Task for Band<'_, R> {
                         }
                         residual.add(&values, &values, |value: f64, _| value);
                     }
-                    change = residual;
+                    change = residual.total();
                 }
-                norms.first_sweep = norms.first_sweep + change.total();
+                norms.first_sweep = norms.first_sweep + change;
                 if let Some(exact) = exact {
+                    let mut error = NormAccumulator::new(width);
                     for row in 0..rows_of_band {
                         let new = &to[row * stride + 1 + columns.start..];
                         let exact = &exact[first + row * stride..];
@@ -129,4 +126,20 @@ impl<R: Real> Task for Band<'_, R> {
         }
         norms
     }
+}
+
+/// What a sweep has changed in so many rows of so many columns; from a row to the next there is a stride.
+#[inline(always)]
+pub(super) fn changes<R: Real>(
+    new: &[R],
+    old: &[R],
+    stride: usize,
+    [width, height]: [usize; 2],
+) -> Partial {
+    let mut change = NormAccumulator::new(width);
+    for row in 0..height {
+        let start = row * stride;
+        change.add(&new[start..], &old[start..], |new: R, old| (new - old).to_f64());
+    }
+    change.total()
 }

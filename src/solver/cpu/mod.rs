@@ -8,6 +8,7 @@ mod devices;
 mod edges;
 mod exchange_turns;
 mod field_pass;
+mod fused;
 mod hierarchical;
 mod inside;
 mod level;
@@ -15,6 +16,7 @@ mod matrix;
 mod norms;
 mod observe;
 mod patch;
+mod prefetch;
 mod spectral;
 mod stream;
 mod sweeps;
@@ -48,6 +50,7 @@ use blocks::Blocks;
 pub(super) use device_rows::{DeviceRows, KeptRows, RowMessage, SharedRows};
 use devices::OnDevices;
 use exchange_turns::ExchangeTurns;
+use fused::Fused;
 use hierarchical::Hierarchical;
 use matrix::MatrixPass;
 #[cfg(not(feature = "cuda"))]
@@ -74,6 +77,9 @@ pub const ARRAYS: usize = 3;
 /// new request at once.
 const BATCH: Duration = Duration::from_millis(2);
 
+/// Sweeps that are made together, in batches that a single one ends: it takes as long as two or three of them.
+const BATCH_TOGETHER: Duration = Duration::from_millis(200);
+
 /// A batch goes on for this long at most until devices exchange what they made: only from there other solvers can
 /// continue.
 const BATCH_TO_EXCHANGE: Duration = Duration::from_millis(8);
@@ -84,8 +90,8 @@ const BATCH_TO_EXCHANGE: Duration = Duration::from_millis(8);
 pub(super) struct CpuSolver<R> {
     problem: Arc<Problem>,
     system: Divided<R>,
-    /// How the entries of a matrix are kept.
-    layout: Layout,
+    /// The kernel that was chosen: of other methods that are made beside this one, too.
+    kernel: Kernel,
     /// The iterate.
     current: Field<R>,
     /// The iterate one cycle earlier; at cycle 0, the initial guess.
@@ -113,22 +119,23 @@ pub fn on_cpu(
     precision: Precision,
     threads: usize,
 ) -> Result<Box<dyn Solver>, SolverError> {
-    solver(problem, method, precision, threads, Layout::default())
+    solver(problem, method, precision, threads, Kernel::AUTO)
 }
 
-/// The same with the layout of a matrix.
+/// The same with one of the kernels that a CPU has.
 pub(super) fn solver(
     problem: &Arc<Problem>,
     method: Method,
     precision: Precision,
     threads: usize,
-    layout: Layout,
+    kernel: Kernel,
 ) -> Result<Box<dyn Solver>, SolverError> {
-    at_level(problem, method, precision, threads, layout, Level::best())
+    at_level(problem, method, precision, threads, kernel, Level::best())
 }
 
-/// Sets up a solver on the CPU with the instructions of a level, and a layout of a matrix: neither changes a bit of a
-/// result. `threads` of 0 means one for each core, and a level that this CPU does not have its best.
+/// Sets up a solver on the CPU with the instructions of a level, and one of the kernels that a CPU has for the method:
+/// neither changes a bit of a result. `threads` of 0 means one for each core, and a level that this CPU does not have its
+/// best.
 ///
 /// # Errors
 /// [`SolverError::Memory`] if its arrays would not fit, which is checked before anything is allocated.
@@ -137,15 +144,15 @@ pub fn at_level(
     method: Method,
     precision: Precision,
     threads: usize,
-    layout: Layout,
+    kernel: Kernel,
     level: Level,
 ) -> Result<Box<dyn Solver>, SolverError> {
     Ok(match precision {
         Precision::F32 => {
-            Box::new(CpuSolver::<f32>::with_layout(problem, method, layout, level, threads)?)
+            Box::new(CpuSolver::<f32>::with_kernel(problem, method, kernel, level, threads)?)
         }
         Precision::F64 => {
-            Box::new(CpuSolver::<f64>::with_layout(problem, method, layout, level, threads)?)
+            Box::new(CpuSolver::<f64>::with_kernel(problem, method, kernel, level, threads)?)
         }
     })
 }
@@ -232,8 +239,16 @@ impl<R: Real> Divided<R> {
 /// A method, prepared for a grid or a matrix.
 enum Cycle<R> {
     Classic,
-    Hierarchical { tiles: Hierarchical, k: usize },
-    Spectral { tiles: Hierarchical, tables: Box<Tables<R>> },
+    /// The same, several at a time where there are enough to make.
+    Fused(Fused<R>),
+    Hierarchical {
+        tiles: Hierarchical,
+        k: usize,
+    },
+    Spectral {
+        tiles: Hierarchical,
+        tables: Box<Tables<R>>,
+    },
     Blocks(Blocks<R>),
     Waves(Waves),
     OnDevices(OnDevices<R>),
@@ -246,16 +261,17 @@ impl<R: Real> Cycle<R> {
         problem: &Problem,
         system: &Divided<R>,
         method: &Method,
-        layout: Layout,
+        chosen: (Kernel, usize),
     ) -> Result<Self, SolverError> {
-        let shape = &problem.shape;
+        let (shape, (kernel, threads)) = (&problem.shape, chosen);
+        let layout = Layout::named(kernel);
         Ok(match (method, &problem.operator, system) {
-            (Method::Damped { sweeps, .. }, ..) => Self::new(problem, system, sweeps, layout)?,
+            (Method::Damped { sweeps, .. }, ..) => Self::new(problem, system, sweeps, chosen)?,
             (Method::Scheduled { schedule, sweeps }, _, Divided::Grid(_)) => match sweeps.plain() {
                 Method::Hierarchical { k, tiling } => {
                     Self::Waves(Waves::new(tiling, *k, *schedule))
                 }
-                other => Self::new(problem, system, other, layout)?,
+                other => Self::new(problem, system, other, chosen)?,
             },
             (Method::OnDevices { devices, sweeps }, operator, Divided::Grid(grid)) => {
                 match (sweeps.streaming(), operator) {
@@ -263,7 +279,7 @@ impl<R: Real> Cycle<R> {
                     (Some(streaming), Operator::Stencil(_)) => {
                         Self::Streaming(Box::new(Stream::on_devices(shape, *streaming, devices)))
                     }
-                    (Some(_), _) => Self::new(problem, system, sweeps, layout)?,
+                    (Some(_), _) => Self::new(problem, system, sweeps, chosen)?,
                 }
             }
             (
@@ -278,7 +294,12 @@ impl<R: Real> Cycle<R> {
             )?),
             // Blocks of a matrix have no order.
             (Method::Scheduled { sweeps, .. } | Method::OnDevices { sweeps, .. }, ..) => {
-                Self::new(problem, system, sweeps, layout)?
+                Self::new(problem, system, sweeps, chosen)?
+            }
+            (Method::Classic, Operator::Stencil(_), _)
+                if kernel == Kernel::FUSED && shape.dim() == 3 =>
+            {
+                Self::Fused(Fused::new(shape, threads))
             }
             (Method::Classic, ..) => Self::Classic,
             (
@@ -307,7 +328,7 @@ impl<R: Real> Cycle<R> {
     /// The sweeps that take as long as a cycle, about.
     fn sweeps(&self) -> usize {
         match self {
-            Self::Classic => 1,
+            Self::Classic | Self::Fused(_) => 1,
             Self::Hierarchical { k, .. } => *k,
             Self::Spectral { tables, .. } => tables.sweeps(),
             Self::Blocks(blocks) => blocks.sweeps(),
@@ -355,23 +376,23 @@ impl<R: Real> CpuSolver<R> {
         level: Level,
         threads: usize,
     ) -> Result<Self, SolverError> {
-        Self::with_layout(problem, method, Layout::default(), level, threads)
+        Self::with_kernel(problem, method, Kernel::AUTO, level, threads)
     }
 
-    /// The same with another layout of a matrix.
+    /// The same with one of the kernels that a CPU has for the method.
     ///
     /// # Errors
     /// [`SolverError::Memory`] if its arrays would not fit, which is checked before anything is allocated.
-    pub fn with_layout(
+    pub fn with_kernel(
         problem: &Arc<Problem>,
         method: Method,
-        layout: Layout,
+        kernel: Kernel,
         level: Level,
         threads: usize,
     ) -> Result<Self, SolverError> {
         // Its threads first: they take memory, too.
         let team = Team::new(threads);
-        let beside = working_bytes(problem, &method, R::PRECISION, threads)
+        let beside = working_bytes(problem, &method, R::PRECISION, (kernel, threads))
             .saturating_add(system_bytes(problem, R::PRECISION));
         let arrays = ARRAYS + problem.operator.row_arrays(&problem.shape);
         memory::check_with(&problem.shape, arrays, R::PRECISION, beside)?;
@@ -379,7 +400,7 @@ impl<R: Real> CpuSolver<R> {
         let system = team.together(problem.shape.points(), || Divided::new(problem));
         let divided = begin.elapsed().as_secs_f64();
         let level = level.min(Level::best());
-        let mut solver = Self::at_start(Arc::clone(problem), system, &method, layout, level, team)?;
+        let mut solver = Self::at_start(Arc::clone(problem), system, &method, kernel, level, team)?;
         solver.set_up.reorganise += divided;
         Ok(solver)
     }
@@ -401,7 +422,7 @@ impl<R: Real> CpuSolver<R> {
             return Err(SolverError::Operator("rows that differ, with arrays in files"));
         };
         let team = Team::new(threads);
-        let beside = working_bytes(problem, method, R::PRECISION, threads);
+        let beside = working_bytes(problem, method, R::PRECISION, (Kernel::AUTO, threads));
         memory::check_bytes("the slab or window", beside)?;
         let [mut current, mut previous, mut g] = files.fields(&problem.shape)?;
         if files.are_new {
@@ -415,16 +436,16 @@ impl<R: Real> CpuSolver<R> {
             }
         }
         let system = Divided::Grid(Arc::new(System::with(g, stencil)));
-        let (layout, level) = (Layout::default(), level.min(Level::best()));
+        let (kernel, level) = (Kernel::AUTO, level.min(Level::best()));
         let arrays = [current, previous];
-        Self::with_arrays(Arc::clone(problem), system, arrays, method, layout, level, team)
+        Self::with_arrays(Arc::clone(problem), system, arrays, method, kernel, level, team)
     }
 
     fn at_start(
         problem: Arc<Problem>,
         system: Divided<R>,
         method: &Method,
-        layout: Layout,
+        kernel: Kernel,
         level: Level,
         team: Team,
     ) -> Result<Self, SolverError> {
@@ -434,7 +455,7 @@ impl<R: Real> CpuSolver<R> {
             previous.copy_from(&current);
             [current, previous]
         });
-        Self::with_arrays(problem, system, arrays, method, layout, level, team)
+        Self::with_arrays(problem, system, arrays, method, kernel, level, team)
     }
 
     /// A solver at the first of two iterates.
@@ -443,19 +464,19 @@ impl<R: Real> CpuSolver<R> {
         system: Divided<R>,
         [current, previous]: [Field<R>; 2],
         method: &Method,
-        layout: Layout,
+        kernel: Kernel,
         level: Level,
         team: Team,
     ) -> Result<Self, SolverError> {
         let omega = method.omega();
         let begin = Instant::now();
-        let method = Cycle::new(&problem, &system, method, layout)?;
+        let method = Cycle::new(&problem, &system, method, (kernel, team.threads()))?;
         let set_up = SetUpTimes { reorganise: begin.elapsed().as_secs_f64(), upload: 0.0 };
         let exact = None;
         let mut solver = Self {
             problem,
             system,
-            layout,
+            kernel,
             current,
             previous,
             exact,
@@ -531,13 +552,7 @@ impl<R: Real> CpuSolver<R> {
                 }
             }
         };
-        self.lacks_previous = self.team.is_stopped();
-        if self.lacks_previous {
-            self.previous.as_mut_slice().copy_from_slice(self.current.as_slice());
-            self.hand_out();
-        } else {
-            std::mem::swap(&mut self.current, &mut self.previous);
-        }
+        self.end_cycle();
         norms
     }
 
@@ -572,23 +587,82 @@ impl<R: Real> CpuSolver<R> {
         self.method.exchange_turns().is_none_or(ExchangeTurns::have_exchanged)
     }
 
-    /// Makes at least one cycle and at most `most`, for about [`BATCH`], or until `cycle` returns false; returns the
-    /// seconds that they took.
-    fn batch(&mut self, most: u64, mut cycle: impl FnMut(&mut Self) -> bool + Send) -> f64 {
+    /// Makes several sweeps together, or a part of them: the iterate is then that before them. The iterate before is not the
+    /// one before the last sweep then, so that another cycle must follow.
+    fn advance_together(&mut self, measure: bool) -> Option<[PartialNorms; fused::SWEEPS]> {
+        let (Divided::Grid(system), Cycle::Fused(fused)) = (&self.system, &self.method) else {
+            return None;
+        };
+        let norms = fused.cycles(Pass {
+            system,
+            omega: R::from_f64(self.omega),
+            from: self.current.as_slice(),
+            to: self.previous.as_mut_slice(),
+            exact: None,
+            measure,
+            level: self.level,
+            team: &self.team,
+        });
+        self.end_cycle();
+        Some(norms)
+    }
+
+    /// Goes on to the iterate that was made, unless it was left unfinished.
+    fn end_cycle(&mut self) {
+        self.lacks_previous = self.team.is_stopped();
+        if self.lacks_previous {
+            self.previous.as_mut_slice().copy_from_slice(self.current.as_slice());
+            self.hand_out();
+        } else {
+            std::mem::swap(&mut self.current, &mut self.previous);
+        }
+    }
+
+    /// Makes at least one cycle and at most `most`, for about [`BATCH`], unless one is left unfinished.
+    fn batch(&mut self, most: u64, norms: NormRequest) -> Batch {
         let begin = Instant::now();
         let updates = self.problem.shape.points() * self.method.sweeps();
+        // The error of a single sweep is found with it.
+        let are_together =
+            matches!(self.method, Cycle::Fused(_)) && !(norms.error && self.exact.is_some());
+        let (mut cycles, mut found) = (0, Vec::new());
+        let mut needs_another = false;
         self.team.clone().together(updates, || {
-            for made in 0..most.max(1) {
-                let longest = if self.have_exchanged() { BATCH } else { BATCH_TO_EXCHANGE };
-                if made > 0 && begin.elapsed() >= longest {
+            while cycles < most.max(1) {
+                let longest = match self.have_exchanged() {
+                    _ if are_together => BATCH_TOGETHER,
+                    true => BATCH,
+                    false => BATCH_TO_EXCHANGE,
+                };
+                let is_over = cycles > 0 && begin.elapsed() >= longest;
+                if is_over && !needs_another {
                     break;
                 }
-                if !cycle(self) {
+                needs_another = are_together && !is_over && most - cycles > fused::SWEEPS as u64;
+                if needs_another && let Some(all) = self.advance_together(!norms.is_empty()) {
+                    if self.lacks_previous {
+                        break;
+                    }
+                    cycles += fused::SWEEPS as u64;
+                    if !norms.is_empty() {
+                        let factor = self.system.residual_factor() / self.omega;
+                        found.extend(all.map(|norms| norms.finish(factor, false)));
+                    }
+                    continue;
+                }
+                if !norms.is_empty() {
+                    let of_cycle = self.cycle_with(norms);
+                    found.extend((!self.lacks_previous).then_some(of_cycle));
+                } else {
+                    self.advance(false);
+                }
+                if self.lacks_previous {
                     break;
                 }
+                cycles += 1;
             }
         });
-        begin.elapsed().as_secs_f64()
+        Batch { cycles, norms: found, seconds: begin.elapsed().as_secs_f64() }
     }
 
     /// The numbers of its matrix; `None` on a grid.
@@ -642,11 +716,12 @@ impl<R: Real> CpuSolver<R> {
 
     /// Another method on the same system, at the initial guess.
     pub(super) fn beside(&self, method: &Method) -> Result<Self, SolverError> {
-        let beside = working_bytes(&self.problem, method, R::PRECISION, 0);
+        let chosen = (self.kernel, self.team.threads());
+        let beside = working_bytes(&self.problem, method, R::PRECISION, chosen);
         memory::check_with(&self.problem.shape, ARRAYS - 1, R::PRECISION, beside)?;
         let (problem, system) = (Arc::clone(&self.problem), self.system.clone());
         let team = self.team.clone();
-        let mut solver = Self::at_start(problem, system, method, self.layout, self.level, team)?;
+        let mut solver = Self::at_start(problem, system, method, self.kernel, self.level, team)?;
         solver.exact.clone_from(&self.exact);
         Ok(solver)
     }
@@ -660,24 +735,8 @@ impl<R: Real> CpuSolver<R> {
 
 impl<R: Real> Advance for CpuSolver<R> {
     fn cycles(&mut self, most: u64, norms: NormRequest) -> Result<Batch, SolverError> {
-        let (mut cycles, mut found) = (0, Vec::new());
-        let seconds = self.batch(most, |solver| {
-            let of_cycle = if norms.is_empty() {
-                solver.advance(false);
-                None
-            } else {
-                Some(solver.cycle_with(norms))
-            };
-            if !solver.lacks_previous {
-                cycles += 1;
-                found.extend(of_cycle);
-            }
-            !solver.lacks_previous
-        });
-        match cycles {
-            0 => Err(SolverError::Stopped),
-            _ => Ok(Batch { cycles, norms: found, seconds }),
-        }
+        let batch = self.batch(most, norms);
+        if batch.cycles == 0 { Err(SolverError::Stopped) } else { Ok(batch) }
     }
 
     fn stop_on(&mut self, stop: &StopToken) {

@@ -72,7 +72,7 @@ impl<R: Real> Task for SweepChange<'_, R> {
                 values,
                 first: first(part.start),
                 stride,
-                plane: shape.plane_stride(),
+                along_z: shape.along_z(first(part.start)),
                 g: &system.g.as_slice()[first(g_row)..],
                 g_stride,
                 rows: update::Rows::of(system, first(part.start)),

@@ -6,6 +6,7 @@
 
 use super::level::{Level, Task};
 use super::norms::{Lanes, Largest, NormAccumulator, PartialNorms};
+use super::prefetch::{Cache, prefetch};
 use super::spectral::Tables;
 use super::sweeps::Sweeps;
 use super::team::Team;
@@ -15,7 +16,7 @@ use crate::problem::System;
 use std::ops::{Deref, DerefMut, Range};
 
 /// Bytes of a cache line, and of the longest vector.
-const CACHE_LINE: usize = 64;
+pub(super) const CACHE_LINE: usize = 64;
 
 /// Values that rows are padded to: a cache line of f64.
 pub(super) const PADDING: usize = 8;
@@ -119,6 +120,12 @@ impl Extent {
     /// Values from an xy-plane to the next.
     fn plane_stride(&self) -> usize {
         (self.height + 2) * self.stride()
+    }
+
+    /// Where the neighbours along z of a point lie.
+    fn along_z(&self, point: usize) -> [usize; 2] {
+        let plane = if self.dim < 3 { 0 } else { self.plane_stride() };
+        [point - plane, point + plane]
     }
 
     /// Values from a row of the right-hand side to the next.
@@ -366,7 +373,7 @@ impl<R: Real> Patch<'_, R> {
             if !owned.is_empty() {
                 let piece = &self.to[*piece];
                 let start = first + owned.start - piece.first;
-                prefetch(&piece.values[start..start + owned.len()]);
+                prefetch(Cache::First, &piece.values[start..start + owned.len()]);
             }
         }
         if let Some(columns) = next {
@@ -375,8 +382,8 @@ impl<R: Real> Patch<'_, R> {
             for row in rows(in_plane * extent.depth) {
                 let first = places[row / in_plane * extent.height].first;
                 let start = first + row % in_plane * stride - stride + extent.width;
-                prefetch(&self.from[start..start + columns + 1]);
-                prefetch(&self.system.g.as_slice()[start..start + columns]);
+                prefetch(Cache::First, &self.from[start..start + columns + 1]);
+                prefetch(Cache::First, &self.system.g.as_slice()[start..start + columns]);
             }
         }
     }
@@ -495,7 +502,7 @@ impl<R: Real> Scratch<R> {
             values: &self.here,
             first,
             stride: extent.stride(),
-            plane: extent.plane_stride(),
+            along_z: extent.along_z(first),
             g: &self.g[rows.start * extent.g_stride()..],
             g_stride: extent.g_stride(),
             rows: Rows {
@@ -529,7 +536,7 @@ impl<R: Real> Scratch<R> {
                         values: &self.here,
                         first: at,
                         stride: extent.stride(),
-                        plane: extent.plane_stride(),
+                        along_z: extent.along_z(at),
                         g: &self.g[of_g..],
                         g_stride: extent.g_stride(),
                         rows: Rows {
@@ -564,19 +571,4 @@ impl<R: Real> Scratch<R> {
         }
         self.swap();
     }
-}
-
-/// Prefetches these values into the first-level cache.
-#[inline(always)]
-fn prefetch<R>(values: &[R]) {
-    #[cfg(target_arch = "x86_64")]
-    for line in values.chunks(CACHE_LINE / size_of::<R>()) {
-        // SAFETY: a prefetch reads nothing, whatever the address; every x86-64 CPU has it.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = values;
 }

@@ -42,6 +42,11 @@ impl Team {
         Self { pool, stop: StopToken::default() }
     }
 
+    /// How many threads there are.
+    pub fn threads(&self) -> usize {
+        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+    }
+
     /// Leaves cycles unfinished while this is due.
     pub fn stop_on(&mut self, stop: &StopToken) {
         self.stop = stop.clone();

@@ -227,8 +227,8 @@ pub(super) struct Block<'a, R> {
     pub first: usize,
     /// From a row to the next in `values`, and where the result goes.
     pub stride: usize,
-    /// From an xy-plane to the next in `values`; not read in 1D and 2D.
-    pub plane: usize,
+    /// Where the first point's neighbours along z lie in `values`, the previous and the next; not read in 1D and 2D.
+    pub along_z: [usize; 2],
     /// b / d, from the first point on.
     pub g: &'a [R],
     /// From a row to the next in `g`, and in each of `rows`.
@@ -360,7 +360,7 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
     masks: &[f64; WIDTH],
     changes: &mut Lanes<STRIPE>,
 ) {
-    let Block { values, first, stride, plane, g, g_stride, rows, height, .. } = *block;
+    let Block { values, first, stride, along_z, g, g_stride, rows, height, .. } = *block;
     let mut measured = changes.first::<WIDTH>();
     // In 1D there are no neighbours along y, nor along z below 3D; the update does not read them.
     let mut y_prev = [R::default(); WIDTH];
@@ -379,7 +379,8 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
             y_next = *part(values, start + stride);
         }
         if U::DIM > 2 {
-            (z_prev, z_next) = (*part(values, start - plane), *part(values, start + plane));
+            let [before, after] = along_z.map(|first| first + row * stride + column);
+            (z_prev, z_next) = (*part(values, before), *part(values, after));
         }
         let g: &[R; WIDTH] = part(g, row * g_stride + column);
         // All are computed before the first is stored, which lets the compiler use vectors.
@@ -425,7 +426,7 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
     masks: &[f64; WIDTH],
     changes: &mut Lanes<STRIPE>,
 ) {
-    let Block { values, first, stride, plane, g, g_stride, rows, height, .. } = *block;
+    let Block { values, first, stride, along_z, g, g_stride, rows, height, .. } = *block;
     let mut measured = changes.first::<WIDTH>();
     for row in 0..height {
         let start = first + row * stride + column;
@@ -433,15 +434,14 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
         let own: &[R; WIDTH] = part(values, start);
         let (x_prev, x_next) = (part(values, start - 1), part(values, start + 1));
         // Where there are no such neighbours, the update does not read them.
-        let pair = |is_there: bool, distance: usize| -> [&[R; WIDTH]; 2] {
-            if is_there {
-                [part(values, start - distance), part(values, start + distance)]
-            } else {
-                [own; 2]
-            }
-        };
-        let [y_prev, y_next] = pair(U::DIM > 1, stride);
-        let [z_prev, z_next] = pair(U::DIM > 2, plane);
+        let [mut y_prev, mut y_next, mut z_prev, mut z_next] = [own; 4];
+        if U::DIM > 1 {
+            (y_prev, y_next) = (part(values, start - stride), part(values, start + stride));
+        }
+        if U::DIM > 2 {
+            let [before, after] = along_z.map(|first| first + row * stride + column);
+            (z_prev, z_next) = (part(values, before), part(values, after));
+        }
         // Nor rows of constants; the diagonals come after the weights.
         let of_row = |array: usize| if array <= U::WEIGHTS { rows.part(array, of_g) } else { own };
         let (weights, diagonal) = if U::WEIGHTS > 0 {
@@ -489,6 +489,7 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
                 Rows { values: rows.values.get(row * g_stride..).unwrap_or_default(), ..rows };
             let block = Block {
                 first: first + row * stride,
+                along_z: along_z.map(|first| first + row * stride),
                 g: &block.g[row * g_stride..],
                 rows,
                 height: 1,

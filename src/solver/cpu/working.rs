@@ -1,12 +1,13 @@
 //! What a solver takes beside the arrays of its grid, before anything is allocated.
 
+use super::fused;
 use super::patch::{Extent, PatchRow, Piece};
 use super::team;
 use super::tiles::{POINTS_IN_1D, extent_of};
 use crate::grid::{AxisTiling, Precision, Shape, Tiling};
 use crate::problem::matrix::Graph;
 use crate::problem::{Csr, Operator, Problem};
-use crate::solver::{Devices, Method};
+use crate::solver::{Devices, Kernel, Method};
 
 /// Bytes of a task of a cycle: its tiles, its part of the next iterate, its norms, and what they are handed out by.
 const OF_TASK: usize = 256;
@@ -20,14 +21,14 @@ pub fn system_bytes(problem: &Problem, precision: Precision) -> u64 {
     })
 }
 
-/// Bytes that a method works in on this number of threads, 0 for one on each core: tiles with their halos, tables,
-/// blocks of a matrix, a slab or a window. The rows that an overlap adds to the blocks of a matrix are not known before
+/// Bytes that a method works in with one of the kernels that a CPU has and this number of threads, 0 for one on each core:
+/// tiles with their halos, tables, blocks of a matrix, a slab or a window, planes of several sweeps. The rows that an overlap adds to the blocks of a matrix are not known before
 /// it is cut; they are counted then.
 pub fn working_bytes(
     problem: &Problem,
     method: &Method,
     precision: Precision,
-    threads: usize,
+    (kernel, threads): (Kernel, usize),
 ) -> u64 {
     let shape = &problem.shape;
     let of_tiles = |tiling: &Tiling, is_spectral: bool| {
@@ -50,6 +51,9 @@ pub fn working_bytes(
                 wave_bytes(shape, tiling, precision)
             };
             of_tiles(tiling, false).saturating_add(in_order)
+        }
+        (Method::Classic, Operator::Stencil(_)) if kernel == Kernel::FUSED && shape.dim() == 3 => {
+            fused::bytes(shape, precision, threads)
         }
         (Method::Spectral(spectral), _) => of_tiles(spectral.tiling(), true),
         (Method::Streaming(_), Operator::PerPoint(_)) => of_tiles(&Tiling::whole(shape), false),
@@ -187,7 +191,7 @@ mod tests {
             initial_guess: Source::Constant(0.0),
             boundary: Boundary::default(),
         };
-        working_bytes(&problem, method, Precision::F64, threads)
+        working_bytes(&problem, method, Precision::F64, (Kernel::AUTO, threads))
     }
 
     fn tiles(side: usize) -> Method {

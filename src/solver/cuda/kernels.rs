@@ -66,7 +66,7 @@ pub(super) static KERNELS: [KernelType; 9] = [
     KernelType {
         name: "fused",
         label: "Fused",
-        about: "In 3D, five sweeps at a time in overlapping tiles that stream through shared memory: the values of classic, with less memory traffic and more redundant work.",
+        about: "In 3D, five sweeps at a time in overlapping tiles that stream through shared memory, or on a CPU through its caches: the values of classic, with less memory traffic and more redundant work.",
         is_for_blocks: false,
         takes_rows: false,
         takes_damping: false,

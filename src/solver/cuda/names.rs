@@ -53,14 +53,18 @@ impl Kernel {
 
     /// Those that a CPU has for a matrix: auto, then its layouts, the fastest first.
     pub fn of_matrix_on_cpu() -> Vec<Self> {
-        let layouts = Layout::ALL.into_iter().map(|layout| Self::named(layout.name()));
+        let layouts = Layout::ALL.into_iter().map(Layout::kernel);
         [Self::AUTO].into_iter().chain(layouts).collect()
     }
 
-    /// Those that a method runs on on the CPU.
+    /// Those that a method runs on on the CPU: auto and fastest, and those beside the one that they stand for at first.
     pub fn on_cpu(method: MethodName) -> Vec<Self> {
-        let spectral = (method == MethodName::Hierarchical).then_some(Self::SPECTRAL);
-        Self::choices(method).chain(spectral).collect()
+        let other = match method {
+            MethodName::Hierarchical => Some(Self::SPECTRAL),
+            MethodName::Classic => Some(Self::FUSED),
+            MethodName::Pyramid | MethodName::Wavefront => None,
+        };
+        Self::choices(method).chain(other).collect()
     }
 
     fn choices(method: MethodName) -> impl Iterator<Item = Self> {

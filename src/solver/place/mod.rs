@@ -3,7 +3,7 @@
 #[cfg(not(target_arch = "wasm32"))]
 use super::ArrayFiles;
 use super::cuda::{self, Device, Gpus};
-use super::{ExchangePath, Kernel, Layout, Method, RankOf, Solver, SolverError, cpu};
+use super::{ExchangePath, Kernel, Method, RankOf, Solver, SolverError, cpu};
 use crate::grid::Precision;
 use crate::problem::Problem;
 use std::sync::Arc;
@@ -15,8 +15,9 @@ pub enum Place {
     Cpu {
         /// 0 for one per core.
         threads: usize,
-        /// How the entries of a sparse matrix are kept.
-        layout: Layout,
+        /// How, where there is a choice: [`Kernel::FUSED`] for several sweeps at a time, or a layout of a matrix
+        /// ([`Layout`](super::Layout)).
+        kernel: Kernel,
     },
     /// On NVIDIA GPUs.
     Cuda {
@@ -43,8 +44,8 @@ pub fn set_up(
     place: &Place,
 ) -> Result<Box<dyn Solver>, SolverError> {
     match place {
-        Place::Cpu { threads, layout } => {
-            Ok(cpu::solver(problem, method, precision, *threads, *layout)?)
+        Place::Cpu { threads, kernel } => {
+            Ok(cpu::solver(problem, method, precision, *threads, *kernel)?)
         }
         Place::Cuda { devices, exchange, kernel, block_size } => {
             let gpus = Gpus { devices, exchange: *exchange };
@@ -103,6 +104,7 @@ impl Place {
     #[must_use]
     pub fn automatic(&self) -> Self {
         match self {
+            // Other methods are made without it.
             Self::Cpu { .. } => self.clone(),
             Self::Cuda { devices, exchange, .. } => Self::Cuda {
                 devices: devices.clone(),
@@ -136,11 +138,10 @@ impl Place {
         }
     }
 
-    /// The kernel that was chosen; [`Kernel::AUTO`] on the CPU.
+    /// The kernel that was chosen.
     pub fn kernel(&self) -> Kernel {
         match self {
-            Self::Cpu { .. } => Kernel::AUTO,
-            Self::Cuda { kernel, .. } => *kernel,
+            Self::Cpu { kernel, .. } | Self::Cuda { kernel, .. } => *kernel,
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::run::plan::{Plan, Planner};
 use crate::run::spec::{ProblemKind, RunSpec, StopRule};
 use crate::run::sweep::measure::{CountOutcome, Counting};
 use crate::run::sweep::stepping::ShouldStop;
-use crate::solver::{Devices, Layout, Place, SolverError, Subiterations};
+use crate::solver::{Devices, Kernel, Place, SolverError, Subiterations};
 use crate::stop_token::StopToken;
 use std::collections::HashMap;
 use std::fmt;
@@ -245,7 +245,7 @@ impl Extrapolation {
         let Some(counting) = &mut self.counting else {
             let (_, spec) = &self.grids[self.counted.len()];
             let Ok(mut plan) = Planner::default().plan(spec) else { return Ok(Poll::Ready(None)) };
-            plan.place = Place::Cpu { threads: 1, layout: Layout::default() };
+            plan.place = Place::Cpu { threads: 1, kernel: Kernel::AUTO };
             self.counting = Some(Counting::new(&Arc::new(plan))?);
             return Ok(Poll::Pending);
         };

@@ -102,7 +102,7 @@ impl<R: Real> PlaneWork<'_, R> {
                 values: from,
                 first,
                 stride,
-                plane,
+                along_z: if shape.dim() == 3 { [first - plane, first + plane] } else { [first; 2] },
                 g: &g[first..],
                 g_stride: stride,
                 rows: Rows::NONE,

@@ -22,6 +22,7 @@ type Sweep = unsafe extern "C" fn(
     *const u8,
     usize,
     usize,
+    usize,
     *const u8,
     usize,
     *const u8,
@@ -74,13 +75,16 @@ impl<R: Real> Compiled<R> {
 
     /// Updates a block of rows that are at least as wide as a vector.
     fn sweep(&self, block: &Block<'_, R>, out: &mut [R]) {
-        let Block { values, first, stride, plane, g, g_stride, rows, width, height } = *block;
+        let Block { values, first, stride, along_z, g, g_stride, rows, width, height } = *block;
         let (dim, size) = (self.form.dim, self.form.size());
         let arrays = if self.form.weights == WeightsOf::Point { 2 * dim } else { 0 };
-        let reach = [1, stride, plane][dim - 1].max(1);
+        let reach = if dim > 1 { stride.max(1) } else { 1 };
         let last = (height - 1) * stride + width;
         let last_of_g = (height - 1) * g_stride + width;
         assert!(width * size >= VECTOR && first >= reach && first + last + reach <= values.len());
+        assert!(dim < 3 || along_z.into_iter().all(|first| first + last <= values.len()));
+        // From a point on, which may be backwards.
+        let [before, after] = along_z.map(|other| other.wrapping_sub(first).wrapping_mul(size));
         assert!(last_of_g <= g.len() && last <= out.len());
         assert!(arrays == 0 || (arrays - 1) * rows.distance + last_of_g <= rows.values.len());
         // SAFETY: it reads the points of the block and what lies before and after them along each axis, g, and the
@@ -90,7 +94,8 @@ impl<R: Real> Compiled<R> {
             (self.sweep)(
                 values[first - 1..].as_ptr().cast(),
                 stride * size,
-                plane * size,
+                before,
+                after,
                 g.as_ptr().cast(),
                 g_stride * size,
                 rows.values.as_ptr().cast(),
@@ -157,7 +162,7 @@ fn tried<R: Real>(digits: i32) -> bool {
         values: &values,
         first: 1,
         stride: WIDTH,
-        plane: 0,
+        along_z: [1; 2],
         g: &g,
         g_stride: WIDTH,
         rows: Rows::NONE,

@@ -98,7 +98,9 @@ enum Parameter {
     /// Of the value before the first point.
     Values,
     Stride,
-    Plane,
+    /// From a point to its neighbours along z; to the previous one it is negative.
+    Before,
+    After,
     G,
     GStride,
     /// Of the first weight of the first point, where points have weights of their own.
@@ -113,7 +115,7 @@ enum Parameter {
 }
 
 /// How many parameters there are.
-const PARAMETERS: usize = 11;
+const PARAMETERS: usize = 12;
 
 /// The first variable after them, and those that follow.
 const COLUMN: u32 = PARAMETERS as u32;
@@ -260,10 +262,14 @@ impl Sweep<'_> {
             self.code.v128_load(at(if is_next { 2 * size } else { 0 }));
             return self;
         }
-        self.get(if axis == 1 { Parameter::Stride } else { Parameter::Plane });
-        match is_next {
-            true => self.code.i32_add(),
-            false => self.code.i32_sub(),
+        self.get(match (axis, is_next) {
+            (1, _) => Parameter::Stride,
+            (_, false) => Parameter::Before,
+            (_, true) => Parameter::After,
+        });
+        match axis == 1 && !is_next {
+            true => self.code.i32_sub(),
+            false => self.code.i32_add(),
         };
         self.code.v128_load(at(size));
         self

@@ -1,0 +1,354 @@
+//! Jacobi's iteration in 3D, several sweeps at a time, so that a grid passes through the caches once for all of them.
+//!
+//! The rows of every plane are cut into slabs, and a thread takes a slab through the planes: once a sweep has made the next
+//! plane, the sweep after it makes the one before. Between the first sweep and the last, values stay in rings of three
+//! planes, in the second-level cache. What slabs would have to exchange, both compute: sweep m of n makes n − m rows more on
+//! either side than the slab owns. So the bits are those of sweeps over the whole grid, with less memory traffic and some
+//! redundant work.
+
+use super::Pass;
+use super::classic::{PIECE, changes};
+use super::level::Task;
+use super::norms::PartialNorms;
+use super::observe::bands;
+use super::patch::Aligned;
+use super::prefetch::{Cache, prefetch};
+use super::sweeps::{Sweeps, with_sweeps};
+use super::team::{self, Team};
+use super::update::{Block, Rows};
+use crate::grid::{Precision, Real, Shape};
+use crate::problem::System;
+use crate::solver::devices::BAND;
+use crate::solver::streaming::TOGETHER;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// Sweeps that are made together.
+pub(super) const SWEEPS: usize = TOGETHER;
+
+/// Bytes of the rows of a slab in a plane, about: with the planes of all sweeps they fill a second-level cache of 1 to 2 MB.
+const OF_PLANE: usize = 64 << 10;
+
+/// Rows that are swept at a time. A row is then loaded once as the next and the previous one, and what comes from memory is
+/// read in long runs.
+const AT_ONCE: usize = 4;
+
+/// Makes several sweeps of a 3D grid together.
+pub(super) struct Fused<R> {
+    /// Of each plane, the rows that a slab owns: whole [bands](BAND), whose norms are added up.
+    rows: usize,
+    /// What threads worked in the last time.
+    rings: Mutex<Vec<Rings<R>>>,
+}
+
+/// What the sweeps of a slab make, but for the last one: three planes of each.
+type Rings<R> = [Aligned<R>; SWEEPS - 1];
+
+/// Bytes that a grid on this number of threads, 0 for one on each core, is worked on in.
+pub(super) fn bytes(shape: &Shape, precision: Precision, threads: usize) -> u64 {
+    let rows = rows_of_slab(shape, precision, threads);
+    let slabs = shape.ny().div_ceil(rows);
+    let at_once = team::threads(threads).min(slabs);
+    let places = Places { shape: *shape, owned: SWEEPS..rows + SWEEPS };
+    let rings = (SWEEPS - 1) * places.of_ring() * precision.bytes();
+    (at_once * rings + slabs * shape.nz() * size_of::<&mut [f64]>()) as u64
+}
+
+fn rows_of_slab(shape: &Shape, precision: Precision, threads: usize) -> usize {
+    let of_row = shape.stride() * precision.bytes();
+    let of_thread = shape.ny().div_ceil(team::threads(threads));
+    let rows = (OF_PLANE / of_row).min(of_thread);
+    (rows / BAND).max(1) * BAND
+}
+
+impl<R: Real> Fused<R> {
+    /// For a grid on this number of threads, 0 for one on each core.
+    pub fn new(shape: &Shape, threads: usize) -> Self {
+        Self { rows: rows_of_slab(shape, R::PRECISION, threads), rings: Mutex::default() }
+    }
+
+    /// Makes the sweeps, from one iterate to the one [`SWEEPS`] later; returns the norms of each, but for the error.
+    pub fn cycles(&self, pass: Pass<'_, R>) -> [PartialNorms; SWEEPS] {
+        let Pass { system, omega, from, to, measure, level, team, .. } = pass;
+        let shape = *system.shape();
+        let mut slabs: Vec<_> =
+            bands(0..shape.ny(), self.rows).map(|rows| (rows, Vec::new())).collect();
+        let (mut rest, mut passed) = (to, 0);
+        for plane in shape.by_plane(0..shape.rows()) {
+            for (rows, to) in &mut slabs {
+                let start = shape.row_start(plane.start + rows.start);
+                let length = rows.len() * shape.stride();
+                let (own, tail) = rest[start - passed..].split_at_mut(length);
+                to.push(own);
+                (rest, passed) = (tail, start + length);
+            }
+        }
+        let found = with_sweeps(system, omega, level, |sweeps| {
+            let spare = || self.rings.lock().unwrap_or_else(PoisonError::into_inner);
+            team.map(
+                slabs,
+                shape.points() * SWEEPS,
+                || (),
+                |(), (rows, to)| {
+                    let mut own = spare().pop().unwrap_or_default();
+                    let places = Places { shape, owned: rows.start + 1..rows.end + 1 };
+                    let rings = &mut own;
+                    let slab = Slab { system, sweeps, places, from, to, measure, team, rings };
+                    let norms = level.run(slab);
+                    spare().push(own);
+                    norms
+                },
+            )
+        });
+        // As single sweeps add them: plane by plane, and in each of them the bands of all slabs in their order.
+        std::array::from_fn(|sweep| {
+            let planes = sweep * shape.nz()..(sweep + 1) * shape.nz();
+            let of_plane = |plane: usize| {
+                found.iter().flat_map(move |slab| {
+                    let bands = slab.len() / (SWEEPS * shape.nz());
+                    slab[plane * bands..(plane + 1) * bands].iter().copied()
+                })
+            };
+            planes.flat_map(of_plane).sum()
+        })
+    }
+}
+
+/// Some rows of every plane, on their way through the sweeps.
+struct Slab<'a, R> {
+    system: &'a System<R>,
+    sweeps: &'a dyn Sweeps<R>,
+    places: Places,
+    from: &'a [R],
+    /// Where the last sweep of the rows that it owns goes: for each plane its stored rows, with the boundary values at their
+    /// ends.
+    to: Vec<&'a mut [R]>,
+    measure: bool,
+    team: &'a Team,
+    rings: &'a mut Rings<R>,
+}
+
+impl<R: Real> Task for Slab<'_, R> {
+    type Output = Vec<PartialNorms>;
+
+    /// Returns the norms of the bands that it owns: of each sweep, and in it of each plane.
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let Self { system, sweeps, places, from, mut to, measure, team, rings } = self;
+        let g = system.g.as_slice();
+        let (nz, bands) = (places.shape.nz(), places.owned.len().div_ceil(BAND));
+        for ring in &mut *rings {
+            ring.resize(places.of_ring());
+        }
+        let measured = if measure { SWEEPS * nz * bands } else { 0 };
+        let mut norms = vec![PartialNorms::default(); measured];
+        for step in 1..nz + SWEEPS {
+            if team.is_stopped() {
+                return norms;
+            }
+            for m in 1..=SWEEPS {
+                // A plane behind the sweep before.
+                let Some(plane) = (step + 1).checked_sub(m).filter(|it| (1..=nz).contains(it))
+                else {
+                    continue;
+                };
+                let (before, others) = rings.split_at_mut(m - 1);
+                let source = before.last_mut().map(|ring| {
+                    places.repeat_boundary_planes(from, ring, m, plane);
+                    &**ring
+                });
+                let source = source.unwrap_or(from);
+                let one = Step { places: &places, source, m, plane };
+                let target = others.first_mut().map_or(&mut *to[plane - 1], |ring| ring);
+                // Meanwhile a part of what the first sweep reads in the next step comes from memory.
+                let next = step + 1;
+                let ahead = Ahead { places: &places, from, g, plane: next, part: m - 1 };
+                one.sweep(sweeps, g, target, (next <= nz).then_some(ahead));
+                if measure {
+                    let first = ((m - 1) * nz + plane - 1) * bands;
+                    one.measure(target, &mut norms[first..first + bands]);
+                }
+                if m < SWEEPS {
+                    places.surround(from, target, m, plane);
+                }
+            }
+        }
+        norms
+    }
+}
+
+/// Where the rows of a slab lie. Planes and rows are counted from the boundary on, which is 0.
+struct Places {
+    shape: Shape,
+    /// The rows that it owns.
+    owned: Range<usize>,
+}
+
+impl Places {
+    /// The rows that sweep m = 1 … n makes.
+    fn made(&self, m: usize) -> Range<usize> {
+        let reach = SWEEPS - m;
+        self.owned.start.saturating_sub(reach).max(1)
+            ..(self.owned.end + reach).min(self.shape.ny() + 1)
+    }
+
+    /// Where a row begins in an array of the grid, its first boundary value included.
+    fn in_grid(&self, plane: usize, row: usize) -> usize {
+        let Self { shape, .. } = self;
+        plane * shape.plane_stride() + shape.first_row_of_plane() + row * shape.stride()
+    }
+
+    /// Values of a plane of a ring: the rows that the first sweep makes, and one before and after them. They have the stride
+    /// of the grid, and interior points begin at cache lines as they do there.
+    fn of_plane(&self) -> usize {
+        let unit = self.shape.first_row_of_plane() + 1;
+        unit + (self.made(1).len() + 2) * self.shape.stride()
+    }
+
+    fn of_ring(&self) -> usize {
+        3 * self.of_plane()
+    }
+
+    /// Where a row begins in a ring.
+    fn in_ring(&self, plane: usize, row: usize) -> usize {
+        let rows = row + 1 - self.made(1).start;
+        plane % 3 * self.of_plane() + self.shape.first_row_of_plane() + rows * self.shape.stride()
+    }
+
+    /// Where a row begins in what sweep m reads.
+    fn in_source(&self, m: usize, plane: usize, row: usize) -> usize {
+        if m == 1 { self.in_grid(plane, row) } else { self.in_ring(plane, row) }
+    }
+
+    /// Where a row begins in what sweep m writes.
+    fn in_target(&self, m: usize, plane: usize, row: usize) -> usize {
+        if m < SWEEPS {
+            self.in_ring(plane, row)
+        } else {
+            (row - self.owned.start) * self.shape.stride()
+        }
+    }
+
+    /// Copies a row of the grid, with the boundary values at its ends, to a ring.
+    #[inline(always)]
+    fn repeat<R: Real>(&self, from: &[R], ring: &mut [R], plane: usize, row: usize) {
+        let (at, other) = (self.in_ring(plane, row), self.in_grid(plane, row));
+        let stored = self.shape.nx() + 2;
+        ring[at..at + stored].copy_from_slice(&from[other..other + stored]);
+    }
+
+    /// Copies the boundary planes beside the plane that sweep m makes next, if there are any, to the ring that it reads.
+    #[inline(always)]
+    fn repeat_boundary_planes<R: Real>(&self, from: &[R], ring: &mut [R], m: usize, plane: usize) {
+        for end in [0, self.shape.nz() + 1] {
+            if end.abs_diff(plane) == 1 {
+                for row in self.made(m) {
+                    self.repeat(from, ring, end, row);
+                }
+            }
+        }
+    }
+
+    /// Copies what lies around the rows that sweep m has made of a plane: it is read by the next one, and made by none.
+    #[inline(always)]
+    fn surround<R: Real>(&self, from: &[R], ring: &mut [R], m: usize, plane: usize) {
+        let made = self.made(m);
+        for row in made.clone() {
+            let (at, other) = (self.in_ring(plane, row), self.in_grid(plane, row));
+            for end in [0, self.shape.nx() + 1] {
+                ring[at + end] = from[other + end];
+            }
+        }
+        if made.start == 1 {
+            self.repeat(from, ring, plane, 0);
+        }
+        if made.end == self.shape.ny() + 1 {
+            self.repeat(from, ring, plane, made.end);
+        }
+    }
+}
+
+/// A plane that sweep m makes.
+struct Step<'a, R> {
+    places: &'a Places,
+    source: &'a [R],
+    m: usize,
+    plane: usize,
+}
+
+impl<R: Real> Step<'_, R> {
+    #[inline(always)]
+    fn sweep(
+        &self,
+        sweeps: &dyn Sweeps<R>,
+        g: &[R],
+        target: &mut [R],
+        ahead: Option<Ahead<'_, R>>,
+    ) {
+        let Self { places, source, m, plane } = *self;
+        let (width, stride) = (places.shape.nx(), places.shape.stride());
+        let made = places.made(m);
+        for rows in bands(made.clone(), AT_ONCE) {
+            let point = |plane| places.in_source(m, plane, rows.start) + 1;
+            let block = Block {
+                values: source,
+                first: point(plane),
+                stride,
+                along_z: [point(plane - 1), point(plane + 1)],
+                g: &g[places.in_grid(plane, rows.start) + 1..],
+                g_stride: stride,
+                rows: Rows::NONE,
+                width,
+                height: rows.len(),
+            };
+            sweeps.sweep(&block, &mut target[places.in_target(m, plane, rows.start) + 1..]);
+            if let Some(ahead) = &ahead {
+                let swept = [rows.start - made.start, rows.end - made.start];
+                ahead.fetch(swept, made.len());
+            }
+        }
+    }
+
+    /// The norms of the bands that the slab owns.
+    #[inline(always)]
+    fn measure(&self, target: &[R], norms: &mut [PartialNorms]) {
+        let Self { places, source, m, plane } = *self;
+        for (rows, norms) in bands(places.owned.clone(), BAND).zip(norms) {
+            let old = &source[places.in_source(m, plane, rows.start) + 1..];
+            let new = &target[places.in_target(m, plane, rows.start) + 1..];
+            for columns in bands(0..places.shape.nx(), PIECE) {
+                let (new, old) = (&new[columns.start..], &old[columns.start..]);
+                let size = [columns.len(), rows.len()];
+                let change = changes(new, old, places.shape.stride(), size);
+                norms.max_change = norms.max_change.max(change.max);
+                norms.first_sweep = norms.first_sweep + change;
+            }
+        }
+    }
+}
+
+/// A part of what the first sweep reads of other planes when it makes this one: as many parts as there are sweeps.
+struct Ahead<'a, R> {
+    places: &'a Places,
+    from: &'a [R],
+    g: &'a [R],
+    plane: usize,
+    part: usize,
+}
+
+impl<R: Real> Ahead<'_, R> {
+    /// Fetches into the second-level cache what falls to rows `start` to `end` of so many that are swept.
+    #[inline(always)]
+    fn fetch(&self, [start, end]: [usize; 2], swept: usize) {
+        let rows = self.places.made(1);
+        let row = |of| rows.start + rows.len() * (self.part * swept + of) / (SWEEPS * swept);
+        for row in row(start)..row(end) {
+            let row_of = |plane| {
+                let first = self.places.in_grid(plane, row) + 1;
+                first..first + self.places.shape.nx()
+            };
+            prefetch(Cache::Second, &self.from[row_of(self.plane + 1)]);
+            prefetch(Cache::Second, &self.g[row_of(self.plane)]);
+        }
+    }
+}
