@@ -23,8 +23,8 @@ const LEAST_OF_SLAB: usize = 3;
 /// The fewest planes of a window: n + 3c + 2, so that chunks can come, be computed and leave at once.
 const LEAST_OF_WINDOW: usize = 6;
 
-/// Sweeps that a GPU's kernel `fused` makes together: an odd number, so that the iterate goes to the array that as many
-/// single sweeps leave it in.
+/// Sweeps that kernel `fused` makes together: an odd number, so that on a GPU the iterate goes to the array that as many single
+/// sweeps leave it in.
 pub(super) const TOGETHER: usize = 5;
 
 /// The fewest planes of a chunk in which sweeps are made together: estimated, as tiles of fewer compute more planes twice than it

@@ -11,6 +11,7 @@ use eframe::egui::accesskit::{Role, Toggled};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -21,10 +22,10 @@ use std::time::{Duration, Instant};
 use tilescope::app::{Explorer, SettingsFile};
 use tilescope::picture::Opened;
 use tilescope::run::{
-    Backend, MapRequest, ObservationRequest, Outcome, Phase, Planner, Report, Run, RunSpec, Worker,
-    WorkerRequest,
+    Backend, MapRequest, Measure, ObservationRequest, Outcome, PerAxis, Phase, Planner, Report,
+    Run, RunSpec, SweepEnd, SweepSpec, Tuner, TunerEvent, Worker, WorkerRequest,
 };
-use tilescope::solver::SolverError;
+use tilescope::solver::{Kernel, SolverError};
 
 /// Names the failure; the processes in which the stand-in is the driver have it.
 const FAILURE: &str = "TILESCOPE_TEST_GPU";
@@ -571,6 +572,65 @@ fn is_lost_between_rows(mut rows_before: impl FnMut(u64) -> usize) -> bool {
         }
         (1..8).contains(&rows)
     })
+}
+
+/// The window's tuning map as well, whatever it was measuring: all of its cells are measured.
+#[test]
+fn a_tuning_map_continues_on_what_is_left() {
+    if std::env::var_os(FAILURE).is_some() {
+        return map_continues();
+    }
+    let this = std::env::current_exe().unwrap();
+    let name = "--exact a_tuning_map_continues_on_what_is_left";
+    // Before the first cell, and, on most machines, at one of them.
+    for waits in ["4", "40", "200", "400"] {
+        let gpus = [&losing("2", waits)[..], &[("NCCL_NVLS_ENABLE", "0")]].concat();
+        let output = with_gpus(&this, &gpus, name);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{waits}: {said}");
+    }
+}
+
+fn map_continues() {
+    let mut run = auto_run();
+    (run.method.backend, run.method.devices) = (Backend::Cuda, vec![0, 1]);
+    let list = |points: [usize; 2]| points.map(PerAxis::all).to_vec();
+    let spec = SweepSpec {
+        run,
+        k: vec![2.into(), 4.into()],
+        overlap: list([0, 2]),
+        tile: list([16, 32]),
+        kernel: vec![Kernel::AUTO],
+        threads: vec![0],
+        measure: vec![Measure::Time],
+    };
+    let tuner = Tuner::start(|| {}).unwrap();
+    tuner.measure_slow(true);
+    assert!(tuner.begin(spec));
+    let (begin, mut losses, mut measured) = (Instant::now(), Vec::new(), BTreeSet::new());
+    loop {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{losses:?}, {measured:?}");
+        match tuner.event() {
+            Some(TunerEvent::LostGpu(said)) => losses.push(said),
+            Some(TunerEvent::Measured { index, row, .. }) => {
+                assert!(row.seconds_per_cycle.is_some());
+                assert!(measured.insert(index), "{index} twice");
+            }
+            Some(TunerEvent::Ended(end)) => {
+                assert_eq!(end, SweepEnd::Complete);
+                break;
+            }
+            Some(TunerEvent::Rejected(why)) => panic!("{why}"),
+            Some(_) => {}
+            None => thread::sleep(Duration::from_millis(5)),
+        }
+    }
+    assert_eq!(measured.len(), 8);
+    let sentence = "Test GPU (GPU 1) failed: uncorrectable ECC error encountered; measuring continues on GPU 0, and what was being measured is measured anew";
+    let waits: u32 = std::env::var("TILESCOPE_TEST_WAITS").unwrap().parse().unwrap();
+    // A fast machine may have measured all of them before.
+    let is_early = waits <= 40;
+    assert!(losses == [sentence] || losses.is_empty() && !is_early, "{losses:?}");
 }
 
 /// Where nothing is left, the table has whole rows alone.

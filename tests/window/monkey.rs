@@ -459,6 +459,24 @@ impl Monkey {
         }
     }
 
+    /// Cancels what is under way where there is a button for it; whether there is. In a panel that was scrolled it lies out of
+    /// sight.
+    fn cancel(&mut self) -> bool {
+        self.events(vec![Event::PointerMoved(pos2(120.0, 400.0))]);
+        self.events(vec![Event::MouseWheel {
+            unit: MouseWheelUnit::Point,
+            delta: vec2(0.0, 20_000.0),
+            phase: TouchPhase::Move,
+            source: MouseWheelSource::Unknown,
+            modifiers: Modifiers::NONE,
+        }]);
+        // The panel moves for a while.
+        for _ in 0..60 {
+            self.frame(|_| {});
+        }
+        self.click_on("Cancel")
+    }
+
     /// The memory of the process with the small run alone.
     fn rest(&mut self, run: &Path, other: &Path, matrix: &Path) -> Option<u64> {
         self.size = vec2(1280.0, 800.0);
@@ -486,9 +504,9 @@ impl Monkey {
             command(self, name);
         }
         // A map that is paused, perhaps in a view that is closed.
-        if !self.click_on("Cancel") {
+        if !self.cancel() {
             command(self, "tuning map");
-            self.click_on("Cancel");
+            self.cancel();
         }
         // The newest matrix is kept for the runs to come: a small one.
         self.begin_again(matrix);

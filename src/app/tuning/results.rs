@@ -43,7 +43,7 @@ impl MapResults {
         }
     }
 
-    /// Takes an event; returns the message of a failure.
+    /// Takes an event; returns the message of a failure, also of one that measuring continues after.
     pub fn receive(&mut self, event: TunerEvent) -> Option<String> {
         match event {
             TunerEvent::Stage(stage) => self.stage = stage,
@@ -59,6 +59,7 @@ impl MapResults {
                 self.rows[index] = Some(*row);
                 self.remaining = Some(remaining);
             }
+            TunerEvent::LostGpu(said) => return Some(said),
             TunerEvent::Ended(end) => {
                 let why = match &end {
                     SweepEnd::Failed(why) => Some(why.clone()),

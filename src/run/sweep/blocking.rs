@@ -89,7 +89,7 @@ impl Sweep {
             let made = begin(self)
                 .and_then(|mut measurement| finish(should_stop, || step(&mut measurement, self)));
             match made {
-                Err(MeasureError::Solver(failure)) => self.go_on_after(failure)?,
+                Err(MeasureError::Solver(failure)) => _ = self.go_on_after(failure)?,
                 made => return made,
             }
         }

@@ -166,11 +166,14 @@ impl Sweep {
     }
 
     /// Continues on what is left after a failure, if that is of a GPU. What is known of the speed of the machine is about
-    /// another one then.
+    /// another one then. Returns what happened: one sentence without its full stop.
     ///
     /// # Errors
     /// [`MeasureError`] if nothing is left.
-    pub(super) fn go_on_after(&mut self, failure: SolverError) -> Result<(), MeasureError> {
+    pub(in crate::run) fn go_on_after(
+        &mut self,
+        failure: SolverError,
+    ) -> Result<String, MeasureError> {
         let can_run = self.outline.cells.iter().find(|cell| cell.cannot_run.is_none());
         let setting = can_run.map(|cell| cell.setting);
         let Self { outline, planner, .. } = self;
@@ -187,13 +190,14 @@ impl Sweep {
             (outline.backend, outline.devices) = (there.backend(), devices);
             Ok(())
         });
-        match went_on {
-            Ok(said) => (self.on_gpu_loss)(&said),
+        let said = match went_on {
+            Ok(said) => said,
             Err(GpuLossError::Alone(failure)) => return Err(failure.into()),
             Err(loss) => return Err(MeasureError::GpuLoss(loss)),
-        }
+        };
+        (self.on_gpu_loss)(&said);
         (self.model, self.speed_reference) = (CostModel::default(), None);
-        Ok(())
+        Ok(said)
     }
 
     /// Takes over rows that were measured before, and returns the indices of their cells.

@@ -33,6 +33,8 @@ pub enum TunerEvent {
         /// Estimated seconds for the remaining cells.
         remaining: f64,
     },
+    /// A GPU was lost, and measuring continues without it: what happened, in one sentence without its full stop.
+    LostGpu(String),
     /// The sweep has ended.
     Ended(SweepEnd),
     /// The sweep continues with its slow settings.

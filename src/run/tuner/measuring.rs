@@ -7,6 +7,7 @@ use crate::run::sweep::{
     BaselineMeasurement, CellMeasurement, Measure, MeasureError, MeasuringOrder, Predictions,
     Probe, ShouldStop, Sweep,
 };
+use crate::solver::SolverError;
 use std::collections::VecDeque;
 use std::task::Poll;
 use std::time::Duration;
@@ -110,6 +111,29 @@ impl Measuring {
             TuningStage::Cells(cells) => return cells.step(sweep, with_slow, should_stop, events),
         }
         Ok(Poll::Pending)
+    }
+
+    /// Continues on what is left after a failure, if that is of a GPU: what was being measured is measured anew. Returns what
+    /// happened: one sentence without its full stop.
+    ///
+    /// # Errors
+    /// [`MeasureError`] if nothing is left.
+    pub fn go_on_after(&mut self, failure: SolverError) -> Result<String, MeasureError> {
+        let Self { sweep, stage } = self;
+        let said = sweep.go_on_after(failure)?;
+        match stage {
+            TuningStage::Begin => {}
+            TuningStage::Probe(probe) => *probe = Probe::new(sweep.outline()),
+            TuningStage::Predict(predictions) => *predictions = Predictions::new(sweep),
+            TuningStage::Classic(baseline, _) => **baseline = BaselineMeasurement::new(sweep)?,
+            TuningStage::Cells(cells) => {
+                cells.spent = Duration::ZERO;
+                if let Some((index, _)) = cells.current.take() {
+                    cells.order.push_front(index);
+                }
+            }
+        }
+        Ok(said)
     }
 
     fn predict(sweep: &Sweep, events: &mut VecDeque<TunerEvent>) -> TuningStage {

@@ -3,7 +3,7 @@
 use super::event::{SweepEnd, TunerEvent};
 use super::measuring::Measuring;
 use crate::run::host::Turn;
-use crate::run::sweep::{CycleCache, Sweep, SweepSpec};
+use crate::run::sweep::{CycleCache, MeasureError, Sweep, SweepSpec};
 use crate::solver::StopToken;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError};
 use std::collections::VecDeque;
@@ -98,6 +98,10 @@ impl TunerLoop {
             Err(_) if should_stop() => {}
             Ok(Poll::Ready(())) if measuring.has_slow() => self.end(SweepEnd::WithoutSlow),
             Ok(Poll::Ready(())) => self.end(SweepEnd::Complete),
+            Err(MeasureError::Solver(failure)) => match measuring.go_on_after(failure) {
+                Ok(said) => self.events.push_back(TunerEvent::LostGpu(said)),
+                Err(error) => self.end(SweepEnd::Failed(error.to_string())),
+            },
             Err(error) => self.end(SweepEnd::Failed(error.to_string())),
         }
         self.send();
