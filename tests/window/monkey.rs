@@ -494,7 +494,15 @@ impl Monkey {
             modifiers,
         };
         let command = |monkey: &mut Self, name: &str| {
-            monkey.events(vec![key(Key::P, Modifiers::COMMAND)]);
+            // A dialog may still be there that closes first.
+            for _ in 0..4 {
+                monkey.events(vec![key(Key::P, Modifiers::COMMAND)]);
+                monkey.frame(|_| {});
+                if monkey.controls.iter().any(|control| control.name == "Action") {
+                    break;
+                }
+                monkey.escape();
+            }
             monkey.events(vec![Event::Text(name.to_owned())]);
             monkey.frame(|_| {});
             monkey.events(vec![key(Key::Enter, Modifiers::NONE)]);

@@ -46,7 +46,7 @@ impl Backends {
             let name = match (session.backend(), several) {
                 (Backend::Auto | Backend::Cpu, _) => "CPU".to_owned(),
                 (Backend::Cuda, None) => "CUDA".to_owned(),
-                (Backend::Cuda, Some(count)) => format!("{count} GPUs"),
+                (Backend::Cuda, Some(_)) => self.several(&method.devices),
             };
             let combo = ComboBox::from_id_salt("backend").width(WIDTH).selected_text(name);
             let response = combo.show_ui(ui, |ui| {
@@ -87,8 +87,11 @@ impl Backends {
             if method.backend == Backend::Cpu {
                 method.block_size = None;
             }
-            // A kernel of another method or back end is reset.
-            if !session.spec.kernels_with(method).contains(&method.kernel) {
+            // A kernel of another method or back end is reset, and one for which there is no menu.
+            let is_without_menu = session.backend() != Backend::Cuda
+                && (method.name, method.kernel) == (MethodName::Classic, Kernel::FUSED)
+                && !can_fuse_on_cpu(session, method);
+            if is_without_menu || !session.spec.kernels_with(method).contains(&method.kernel) {
                 method.kernel = Kernel::AUTO;
             }
             match session.backend() {
@@ -96,6 +99,12 @@ impl Backends {
                 Backend::Cuda => kernels(ui, session, method),
             }
         });
+        if session.backend() != Backend::Cuda && can_fuse_on_cpu(session, method) {
+            let about = "How the CPU performs the sweeps. Results do not depend on it.";
+            row(ui, "Kernel", about, |ui| {
+                kernel_menu(ui, method, about, &[Kernel::AUTO, Kernel::FUSED], |_| Ok(()));
+            });
+        }
         let is_grid = session.spec.problem.kind != ProblemKind::Matrix;
         let has_blocks = session.backend() == Backend::Cuda && !method.is_for_cpu();
         if is_grid && has_blocks && method.name == MethodName::Classic {
@@ -113,6 +122,18 @@ impl Backends {
         match why.filter(|_| session.backend() != Backend::Cuda) {
             Some(why) => format!("{about} Not on a GPU: {why}."),
             None => about.to_owned(),
+        }
+    }
+
+    /// Several GPUs, such as `4 × H200`; `4 GPUs` where they differ or are not known.
+    fn several(&self, ordinals: &[u32]) -> String {
+        let count = ordinals.len();
+        let names = self.gpus.get().and_then(|gpus| gpus.as_ref().ok());
+        let name = |ordinal: &u32| names?.get(*ordinal as usize);
+        let first = ordinals.first().and_then(name);
+        match first.filter(|first| ordinals.iter().all(|ordinal| name(ordinal) == Some(first))) {
+            Some(name) => format!("{count} × {}", model(name)),
+            None => format!("{count} GPUs"),
         }
     }
 
@@ -137,6 +158,12 @@ impl Backends {
             Some(Err(why)) => vec![(format!("CUDA: {why}"), None)],
         }
     }
+}
+
+/// The model in the name of a GPU: `H100` of `NVIDIA H100 80GB HBM3`.
+fn model(name: &str) -> &str {
+    let model = name.strip_prefix("NVIDIA ").unwrap_or(name);
+    model.split(' ').next().unwrap_or(model)
 }
 
 /// The entry that shares the grid out over simulated devices, or why there is none.
@@ -193,12 +220,32 @@ fn block_size(ui: &mut Ui, method: &mut MethodSpec) {
 /// The menu of kernels. Disabled entries say which kernel accepts the setting.
 fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
     let about = "The GPU kernel that performs the cycles. Results do not depend on it, except with Spectral, which rounds differently.";
+    let is_matrix = session.spec.problem.kind == ProblemKind::Matrix;
+    let of_gpu = if is_matrix { Kernel::of_matrix() } else { Kernel::of_grid() };
+    let chosen = method.clone();
+    kernel_menu(ui, method, about, &of_gpu, |kernel| takes(kernel, session, &chosen).map(drop));
+}
+
+/// Whether several sweeps at a time can be chosen on the CPU.
+fn can_fuse_on_cpu(session: &Session, method: &MethodSpec) -> bool {
+    let on_cpu = MethodSpec { backend: Backend::Cpu, ..method.clone() };
+    session.spec.problem.shape.len() == 3
+        && method.device_count().is_none()
+        && session.spec.kernels_with(&on_cpu).contains(&Kernel::FUSED)
+}
+
+/// A menu of kernels; those that `takes` refuses are disabled, and say why.
+fn kernel_menu(
+    ui: &mut Ui,
+    method: &mut MethodSpec,
+    about: &str,
+    kernels: &[Kernel],
+    takes: impl Fn(Kernel) -> Result<(), String>,
+) {
     let combo = ComboBox::from_id_salt("kernel").width(WIDTH).selected_text(method.kernel.label());
     let response = combo.show_ui(ui, |ui| {
-        let is_matrix = session.spec.problem.kind == ProblemKind::Matrix;
-        let of_gpu = if is_matrix { Kernel::of_matrix() } else { Kernel::of_grid() };
-        for kernel in of_gpu {
-            let takes = takes(kernel, session, method);
+        for &kernel in kernels {
+            let takes = takes(kernel);
             let selected = kernel == method.kernel;
             let button =
                 ui.add_enabled(takes.is_ok(), Button::selectable(selected, kernel.label()));
@@ -290,6 +337,39 @@ mod tests {
             assert_eq!(menu.value().as_deref(), Some(name));
             assert!(harness.query_by_label(control).is_some(), "{name}");
             assert!(harness.query_by_label(other).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn several_gpus_are_named_by_their_model() {
+        let backends = Backends { gpus: Arc::default() };
+        assert_eq!(backends.several(&[0, 1]), "2 GPUs", "nobody knows yet");
+        let names = ["NVIDIA H100 80GB HBM3", "NVIDIA H100 80GB HBM3", "NVIDIA H200"];
+        _ = backends.gpus.set(Ok(names.map(str::to_owned).to_vec()));
+        assert_eq!(backends.several(&[0, 1]), "2 × H100");
+        assert_eq!(backends.several(&[1, 2]), "2 GPUs");
+        assert_eq!(backends.several(&[0, 7]), "2 GPUs");
+    }
+
+    #[test]
+    fn sweeps_at_a_time_can_be_chosen_on_the_cpu_in_3d() {
+        for (shape, has_menu) in [(vec![8, 8, 8], true), (vec![8, 8], false)] {
+            let mut session = Session::default();
+            session.auto_is = Backend::Cpu;
+            Arc::make_mut(&mut session.spec).problem.shape = shape;
+            let backends = Backends { gpus: Arc::default() };
+            let chosen = (MethodName::Classic, Kernel::FUSED);
+            let mut method =
+                MethodSpec { name: chosen.0, kernel: chosen.1, ..MethodSpec::default() };
+            let mut harness = Harness::new_ui_state(
+                move |ui, method: &mut MethodSpec| backends.ui(ui, &session, method),
+                method.clone(),
+            );
+            harness.run();
+            let menu = harness.query_by_role_and_label(Role::ComboBox, "Kernel");
+            assert_eq!(menu.is_some(), has_menu);
+            method.kernel = if has_menu { Kernel::FUSED } else { Kernel::AUTO };
+            assert_eq!(*harness.state(), method);
         }
     }
 
