@@ -23,8 +23,8 @@ use crate::problem::{
 };
 use crate::solver::cuda::{self, Device};
 use crate::solver::{
-    Devices, DevicesError, ExchangePath, Kernel, Link, MemoryTraffic, Method, MethodName, Place,
-    ShareBy, SharedParts, Slabs, SolverError, Spectral, SpectralError, StreamingError,
+    Devices, DevicesError, ExchangePath, Kernel, Layout, Link, MemoryTraffic, Method, MethodName,
+    Place, ShareBy, SharedParts, Slabs, SolverError, Spectral, SpectralError, StreamingError,
     Subiterations, Traffic, traffic_of_cycle,
 };
 use crate::stop_token::StopToken;
@@ -756,8 +756,10 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
                 format!("with waves or warps it may be {}", names(&kernels))
             }
             Backend::Cpu => {
-                let method = spec.name.name();
-                format!("with method {method} backend cpu has {}", names(&kernels))
+                let (method, kernels) = (spec.name.name(), names(&kernels));
+                format!(
+                    "with method {method} backend cpu has {kernels}; the others go with backend cuda"
+                )
             }
             Backend::Auto | Backend::Cuda => {
                 format!("with method {} it may be {}", spec.name.name(), names(&kernels))
@@ -776,9 +778,13 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// The cores of this machine, as they were chosen.
+/// The cores of this machine, as they were chosen. A kernel that decides nothing there counts as none, so that runs can share
+/// what they have.
 fn on_cpu(spec: &MethodSpec) -> Place {
-    Place::Cpu { threads: spec.threads, kernel: spec.kernel }
+    let is_layout = Layout::ALL.into_iter().any(|layout| layout.kernel() == spec.kernel);
+    let decides = is_layout || spec.kernel == Kernel::FUSED;
+    let kernel = if decides { spec.kernel } else { Kernel::AUTO };
+    Place::Cpu { threads: spec.threads, kernel }
 }
 
 /// The same, unless several sweeps at a time are to be made that a CPU makes one by one.
