@@ -157,9 +157,12 @@ impl CellQueue {
         let (index, measurement) = match &mut self.current {
             Some(current) => current,
             none => {
-                let Some(index) = self.order.pop_front() else { return Ok(Poll::Ready(())) };
+                let Some(&index) = self.order.front() else { return Ok(Poll::Ready(())) };
                 let cell = sweep.cells()[index].clone();
-                none.insert((index, CellMeasurement::new(sweep, &cell)?))
+                let measurement = CellMeasurement::new(sweep, &cell)?;
+                // Not before: where a GPU is lost in between, the cell is measured on what is left.
+                self.order.pop_front();
+                none.insert((index, measurement))
             }
         };
         let step = measurement.step(sweep, should_stop)?;
