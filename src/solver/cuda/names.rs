@@ -57,7 +57,7 @@ impl Kernel {
         [Self::AUTO].into_iter().chain(layouts).collect()
     }
 
-    /// Those that a method runs on on the CPU: auto and fastest, and those beside the one that they stand for at first.
+    /// Those that a method runs on on the CPU: auto, fastest where it has a choice, and what can be chosen beside it by name.
     pub fn on_cpu(method: MethodName) -> Vec<Self> {
         let other = match method {
             MethodName::Hierarchical => Some(Self::SPECTRAL),
