@@ -453,8 +453,14 @@ impl Monkey {
     fn open(&mut self, run: &Path) {
         let run = run.to_owned();
         self.frame(|input| input.dropped_files = vec![Arc::new(Dropped(run))]);
-        for _ in 0..20 {
-            std::thread::sleep(Duration::from_millis(2));
+        self.wait(Duration::from_millis(40));
+    }
+
+    /// Shows frames for so long.
+    fn wait(&mut self, duration: Duration) {
+        let begin = Instant::now();
+        while begin.elapsed() < duration {
+            std::thread::sleep(Duration::from_millis(10));
             self.frame(|_| {});
         }
     }
@@ -518,6 +524,7 @@ impl Monkey {
         }
         // The newest matrix is kept for the runs to come: a small one.
         self.begin_again(matrix);
+        self.wait(Duration::from_secs(1));
         for _ in 0..RUNS_TO_FORGET {
             self.begin_again(other);
             self.begin_again(run);
@@ -527,10 +534,7 @@ impl Monkey {
         let (mut smallest, mut before) = (None, BTreeMap::new());
         let (mut calm, mut at_work) = (0, Vec::new());
         for _ in 0..LOOKS {
-            for _ in 0..20 {
-                std::thread::sleep(Duration::from_millis(20));
-                self.frame(|_| {});
-            }
+            self.wait(Duration::from_millis(400));
             trim();
             let now = memory()?;
             let has_shrunk = smallest.is_none_or(|smallest| now + (1 << 20) < smallest);

@@ -7,7 +7,7 @@ use crate::app::widgets::labels::labelled;
 use crate::app::widgets::{plot, theme};
 use crate::grid::Need;
 use crate::picture::{FigureKind, damping_plot, method_title, rounded};
-use crate::run::{ObservationRequest, Plan, Report};
+use crate::run::{ModeDamping, ModeError, ObservationRequest, Report, RunSpec};
 use eframe::egui::{Id, Label, RichText, Ui};
 use std::sync::Arc;
 
@@ -57,21 +57,31 @@ impl PaneType for DampingByModePane {
     }
 }
 
-/// The plan whose damping is known: that of the report, or while a changed setting is being measured the one before it.
-fn measured(ui: &Ui, report: &Report) -> Option<Arc<Plan>> {
+/// A run and its damping, or why that cannot be measured.
+type Measured = (RunSpec, Result<ModeDamping, ModeError>);
+
+/// The run whose damping is known: that of the report, or while a changed setting is being measured the one before it. The
+/// plan is not kept, which holds arrays.
+fn measured(ui: &Ui, report: &Report) -> Option<Arc<Measured>> {
     let id = Id::unique(("measured", ID.0));
-    let is_alike = |plan: &Arc<Plan>| plan.spec.problem == report.plan.spec.problem;
-    if report.plan.damping().is_some() {
-        ui.data_mut(|data| data.insert_temp(id, Arc::clone(&report.plan)));
-    }
-    ui.data(|data| data.get_temp(id)).filter(is_alike)
+    let known: Option<Arc<Measured>> = ui.data(|data| data.get_temp(id));
+    let spec = &report.plan.spec;
+    let found = match report.plan.damping() {
+        Some(damping) if known.as_ref().is_none_or(|known| known.0 != *spec) => {
+            let found = Arc::new((spec.clone(), damping.clone()));
+            ui.data_mut(|data| data.insert_temp(id, Arc::clone(&found)));
+            Some(found)
+        }
+        _ => known,
+    };
+    found.filter(|found| found.0.problem == spec.problem)
 }
 
 fn ui(ui: &mut Ui, report: &Report) {
-    let plan = measured(ui, report);
-    let damping = match plan.as_deref().and_then(Plan::damping) {
-        Some(Ok(damping)) => damping,
-        Some(Err(why)) => {
+    let measured = measured(ui, report);
+    let (spec, damping) = match measured.as_deref() {
+        Some((spec, Ok(damping))) => (spec, damping),
+        Some((_, Err(why))) => {
             ui.label(RichText::new(why.to_string()).weak());
             return;
         }
@@ -80,7 +90,7 @@ fn ui(ui: &mut Ui, report: &Report) {
             return;
         }
     };
-    let mut title = plan.as_ref().map_or_else(String::new, |plan| method_title(&plan.spec));
+    let mut title = method_title(spec);
     if report.plan.damping().is_none() {
         title = format!("Measuring … Shown: {title}");
     }

@@ -11,7 +11,8 @@ use crate::picture::{
     FigureKind, Range, Scale, amplitude_label, frequencies_plot, grouped, number,
 };
 use crate::run::{
-    Frequencies, FrequencyRequest, MODE_NAMES, MOST_FREQUENCIES, ObservationRequest, Plan, Report,
+    Frequencies, FrequencyRequest, MODE_NAMES, MOST_FREQUENCIES, ObservationRequest, ProblemSpec,
+    Report,
 };
 use eframe::egui::{Id, Label, Rect, RichText, Ui, UiBuilder, pos2, vec2};
 use std::sync::Arc;
@@ -95,17 +96,18 @@ fn ui(ui: &mut Ui, picture: &mut PanePicture, session: &Session, report: Option<
 }
 
 /// The frequencies that were found last. While those of a changed setting are being found, they are those of the run of
-/// the same problem before it: a pane that is empty for a moment flickers.
+/// the same problem before it: a pane that is empty for a moment flickers. With them only a description is kept, not the
+/// plan, which holds arrays.
 fn found(ui: &Ui, report: &Report) -> Option<Arc<Frequencies>> {
     let id = Id::unique(("found", ID.0));
-    let is_alike = |(plan, found): &(Arc<Plan>, Arc<Frequencies>)| {
-        plan.spec.problem == report.plan.spec.problem && found.field == report.observation.field
+    let is_alike = |(problem, found): &(ProblemSpec, Arc<Frequencies>)| {
+        *problem == report.plan.spec.problem && found.field == report.observation.field
     };
     let found = report.observation.frequencies.clone();
     match found {
         Some(found) => {
-            let of_plan = (Arc::clone(&report.plan), Arc::clone(&found));
-            ui.data_mut(|data| data.insert_temp(id, of_plan));
+            let of_problem = (report.plan.spec.problem.clone(), Arc::clone(&found));
+            ui.data_mut(|data| data.insert_temp(id, of_problem));
             Some(found)
         }
         None => ui.data(|data| data.get_temp(id)).filter(is_alike).map(|(_, found)| found),

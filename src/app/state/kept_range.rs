@@ -3,8 +3,7 @@
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::RangeMode;
 use crate::picture::{Plot, Range, ScaleKind};
-use crate::run::{FieldKind, Plan, Report};
-use std::sync::Arc;
+use crate::run::{FieldKind, ProblemSpec, Report};
 
 /// A range that stays while a setting changes, so that both runs have equal colours.
 #[derive(Clone, Copy)]
@@ -18,7 +17,7 @@ pub struct HeldRange {
 pub struct ShownRange<'a> {
     pub range: Range,
     pub epoch: u64,
-    pub plan: &'a Plan,
+    pub problem: &'a ProblemSpec,
 }
 
 impl HeldRange {
@@ -30,7 +29,7 @@ impl HeldRange {
         report: &Report,
         before: Option<ShownRange<'_>>,
     ) -> Option<Self> {
-        let ShownRange { range, epoch, plan } = before?;
+        let ShownRange { range, epoch, problem } = before?;
         let shown = (report.epoch, report.observation.cycle);
         match (session.drag, held) {
             (Some(_), Some(held)) => Some(Self { shown, ..held }),
@@ -38,7 +37,7 @@ impl HeldRange {
             (None, Some(held)) if held.shown == shown => Some(held),
             // The setting was changed, and is shown where the run before it was.
             (None, held) => {
-                let is_alike = plan.spec.problem == report.plan.spec.problem;
+                let is_alike = *problem == report.plan.spec.problem;
                 let is_changed = session.catch_up.is_some() && epoch != report.epoch;
                 let range = held.map_or(range, |held| held.range);
                 (is_changed && is_alike).then_some(Self { range, shown })
@@ -60,7 +59,9 @@ type Values = (FieldKind, ScaleKind, bool);
 /// The range of a picture beside the map, which stays where the map's does.
 #[derive(Default)]
 pub struct KeptRange {
-    before: Option<(Values, u64, Arc<Plan>, Range)>,
+    /// What was shown last. Of its run only the description: the picture may not be shown again for long, and a plan holds
+    /// a matrix or a right-hand side.
+    before: Option<(Values, u64, ProblemSpec, Range)>,
     held: Option<HeldRange>,
     /// The range of all shown frames of a run.
     whole_run: Option<(Values, u64, Range)>,
@@ -79,8 +80,11 @@ impl KeptRange {
         let colours = session.view.of_field(field);
         let values = (field, kind, colours.absolute);
         let before = self.before.as_ref().filter(|(of, ..)| *of == values);
-        let before =
-            before.map(|(_, epoch, plan, range)| ShownRange { range: *range, epoch: *epoch, plan });
+        let before = before.map(|(_, epoch, problem, range)| ShownRange {
+            range: *range,
+            epoch: *epoch,
+            problem,
+        });
         let held = HeldRange::of(self.held, session, report, before);
         let known = self.whole_run.filter(|(of, epoch, _)| (*of, *epoch) == (values, report.epoch));
         let whole = known.map_or(fitted, |(.., known)| known.union(fitted));
@@ -92,7 +96,11 @@ impl KeptRange {
             (RangeMode::Follow | RangeMode::Locked(_), None) => fitted,
         };
         self.held = held.or_else(|| HeldRange::moved(session, report, range));
-        self.before = Some((values, report.epoch, Arc::clone(&report.plan), range));
+        let problem = match self.before.take() {
+            Some((_, epoch, problem, _)) if epoch == report.epoch => problem,
+            _ => report.plan.spec.problem.clone(),
+        };
+        self.before = Some((values, report.epoch, problem, range));
         range
     }
 

@@ -6,10 +6,9 @@ use crate::app::state::session::Session;
 use crate::app::state::view_settings::{Colours, RangeMode, ViewSettings};
 use crate::app::widgets::colour_bar::BINS;
 use crate::picture::{self, ColourMap, End, Range, Scale, ScaleKind, shown_values};
-use crate::run::{FieldKind, Picture, Plan, Report};
+use crate::run::{FieldKind, Picture, ProblemSpec, Report};
 use eframe::egui::{ColorImage, TextureHandle, TextureOptions, Ui};
 use std::borrow::Cow;
-use std::sync::Arc;
 
 /// The colours of the map: its textures, and the range of the whole run.
 #[derive(Default)]
@@ -34,8 +33,8 @@ pub struct MapTextures {
     pub other: Option<TextureHandle>,
     /// Whether it is the difference of two fields.
     is_difference: bool,
-    /// The run.
-    plan: Arc<Plan>,
+    /// The problem of the run.
+    problem: ProblemSpec,
     epoch: u64,
     /// Whether the pinned run is shown in place of the run.
     flipped: bool,
@@ -106,7 +105,7 @@ impl Colouring {
         let before = known.map(|shown| ShownRange {
             range: shown.scale.range(),
             epoch: shown.epoch,
-            plan: &shown.plan,
+            problem: &shown.problem,
         });
         let held = HeldRange::of(self.held, session, report, before);
         let own = self.own.filter(|(of, known, _)| flipped && (*of, *known) == (field, colours));
@@ -145,7 +144,7 @@ impl Colouring {
             texture(ui, "compared heat map", others, side.picture, &colours, &scale)
         });
         self.shown = Some(MapTextures {
-            plan: Arc::clone(&report.plan),
+            problem: report.plan.spec.problem.clone(),
             epoch: report.epoch,
             handle,
             other,

@@ -8,20 +8,16 @@ use crate::app::state::view_settings::{AUTOMATIC, Colours, RangeMode};
 use crate::app::widgets::labels::{explained, named};
 use crate::picture::{ColourMap, Range, ScaleKind};
 use crate::run::FieldKind;
-use eframe::egui::{self, ComboBox, Ui};
+use eframe::egui::{self, Align, ComboBox, Layout, Rect, Ui, UiBuilder};
 
 /// Where the window reads whether the button that flips is held.
 pub const FLIP_ID: &str = "flip";
 
-/// Draws the controls. `shown` is the current range of the map, `is_zoomed` whether only a part of
-/// the grid is visible.
-pub fn ui(
-    ui: &mut Ui,
-    session: &Session,
-    shown: Option<Range>,
-    is_zoomed: bool,
-    commands: &mut Vec<Command>,
-) {
+/// From the button in a corner of the map to its edges, in points.
+const MARGIN: f32 = 6.0;
+
+/// Draws the controls. `shown` is the current range of the map.
+pub fn ui(ui: &mut Ui, session: &Session, shown: Option<Range>, commands: &mut Vec<Command>) {
     let mut view = session.view.clone();
     ui.horizontal_wrapped(|ui| {
         let combo = ComboBox::from_id_salt("field").width(92.0).selected_text(view.field.label());
@@ -61,12 +57,20 @@ pub fn ui(
             commands.push(Command::Compare);
         }
         compare(ui, session, &mut view.compare);
-        if is_zoomed && ui.button("Whole grid").on_hover_text(actions::WHOLE_GRID.tooltip(ui.ctx())).clicked() {
-            commands.push(Command::ZoomOut);
-        }
     });
     if view != session.view {
         commands.push(Command::SetView(view));
+    }
+}
+
+/// Draws the button that leads back to the whole grid in a corner of the map: above it, with the controls, it might begin a row
+/// of its own and move the map just when that is dragged.
+pub fn whole_grid(ui: &mut Ui, map: Rect, commands: &mut Vec<Command>) {
+    let corner = UiBuilder::new().max_rect(map.shrink(MARGIN));
+    let mut ui = ui.new_child(corner.layout(Layout::bottom_up(Align::Max)));
+    let button = ui.button("Whole grid").on_hover_text(actions::WHOLE_GRID.tooltip(ui.ctx()));
+    if button.clicked() {
+        commands.push(Command::ZoomOut);
     }
 }
 

@@ -139,9 +139,10 @@ impl HeatMap {
     ) {
         let compared =
             compared.iter().find(|compared| compared.request.place != ComparisonTarget::Profile);
-        if !(presenting || session.is_student_view) {
+        let has_controls = !(presenting || session.is_student_view);
+        if has_controls {
             let range = self.range(session.view.field);
-            controls::ui(ui, session, range, self.zoom.is_part(), commands);
+            controls::ui(ui, session, range, commands);
             slice::ui(ui, session, commands);
         }
         let room = ui.available_rect_before_wrap();
@@ -310,6 +311,9 @@ impl HeatMap {
         }
         let interface = &mut self.interface;
         commands.extend(interface.ui(ui, area, &to_screen, grid.y as usize, session));
+        if has_controls && self.zoom.is_part() {
+            controls::whole_grid(ui, whole, commands);
+        }
         if let Some(text) = side.zero_everywhere() {
             // No value has a colour, and none needs a range.
             say(ui, area, text.to_owned());

@@ -21,7 +21,7 @@ use eframe::egui::{
     StrokeKind, TextureHandle, TextureOptions, Ui, UiBuilder, Vec2, emath::RectTransform, pos2,
 };
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Height of the text under the picture.
 const LINES_ROOM: f32 = 52.0;
@@ -119,8 +119,8 @@ fn block_size(spec: &RunSpec, rows: f32) -> usize {
     (rows / STEP * STEP).max(1)
 }
 
-/// What a texture shows: a matrix, by its address, its blocks, columns and rows, the most cells, and the theme.
-type ShownMatrix = (usize, AxisTiling, [Range<usize>; 2], [usize; 2], Theme);
+/// What a texture shows of a matrix: its blocks, columns and rows, the most cells, and the theme.
+type ShownPart = (AxisTiling, [Range<usize>; 2], [usize; 2], Theme);
 
 /// The picture of a matrix.
 #[derive(Default)]
@@ -128,7 +128,8 @@ struct SpyPicture {
     zoom: Zoom,
     texture: Option<TextureHandle>,
     cells: SpyCells,
-    shown: Option<ShownMatrix>,
+    /// The matrix, which is not kept, and the part of it.
+    shown: Option<(Weak<Csr>, ShownPart)>,
     /// The row that is taken apart.
     row: Option<Dissection>,
     /// The block whose end is dragged.
@@ -280,10 +281,11 @@ impl SpyPicture {
         most: [usize; 2],
     ) {
         let theme = theme::of_figures(ui);
-        let address = Arc::as_ptr(matrix) as usize;
         let parts = [columns.clone(), rows.clone()];
-        let wanted = (address, blocks.clone(), parts, most, theme);
-        if self.shown.as_ref() == Some(&wanted) {
+        let (matrix_of, part) = (Arc::downgrade(matrix), (blocks.clone(), parts, most, theme));
+        let is_shown =
+            |(of, shown): &(Weak<Csr>, ShownPart)| of.ptr_eq(&matrix_of) && *shown == part;
+        if self.shown.as_ref().is_some_and(is_shown) {
             return;
         }
         self.cells = SpyCells::new(matrix, blocks, columns.clone(), rows.clone(), most);
@@ -294,7 +296,7 @@ impl SpyPicture {
                 self.texture = Some(ui.ctx().load_texture(ID.0, image, TextureOptions::NEAREST));
             }
         }
-        self.shown = Some(wanted);
+        self.shown = Some((matrix_of, part));
     }
 
     /// What lies at a place: an entry, or those that are pooled there.

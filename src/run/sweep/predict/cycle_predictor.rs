@@ -25,7 +25,7 @@ use crate::solver::{Devices, Kernel, Place, SolverError, Subiterations};
 use crate::stop_token::StopToken;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::Poll;
 
 /// The largest (tile side × wave number)² at which waves count as long compared with tiles.
@@ -74,8 +74,8 @@ pub(in crate::run::sweep) struct CyclePredictor {
     known: Mutex<HashMap<Key, Option<CyclePrediction>>>,
 }
 
-/// The last problem with its spectrum, if its modes are sines.
-type KnownSpectrum = (Arc<Problem>, Option<Arc<Spectrum>>);
+/// The last problem with its spectrum, if its modes are sines. Its arrays are not kept.
+type KnownSpectrum = (Weak<Problem>, Option<Arc<Spectrum>>);
 
 /// k, and for each axis its points, tile and overlap.
 type Key = (Subiterations, Vec<[usize; 3]>);
@@ -90,12 +90,12 @@ impl CyclePredictor {
         }
         let mut last = self.spectrum.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, spectrum)) = &*last
-            && Arc::ptr_eq(known, problem)
+            && known.ptr_eq(&Arc::downgrade(problem))
         {
             return spectrum.clone();
         }
         let spectrum = Spectrum::of(problem, &StopToken::default()).map(Arc::new);
-        *last = Some((Arc::clone(problem), spectrum.clone()));
+        *last = Some((Arc::downgrade(problem), spectrum.clone()));
         spectrum
     }
 
