@@ -2,17 +2,17 @@
 //!
 //! The rows of every plane are cut into slabs, and a thread takes a slab through the planes: once a sweep has made the next
 //! plane, the sweep after it makes the one before. Between the first sweep and the last, values stay in rings of three
-//! planes, in the second-level cache. What slabs would have to exchange, both compute: sweep m of n makes n − m rows more on
-//! either side than the slab owns. So the bits are those of sweeps over the whole grid, with less memory traffic and some
-//! redundant work.
+//! planes, in the second-level cache; past the last they go to memory and leave the caches to what is swept. What slabs would
+//! have to exchange, both compute: sweep m of n makes n − m rows more on either side than the slab owns. So the bits are those
+//! of sweeps over the whole grid, with less memory traffic and some redundant work.
 
 use super::Pass;
 use super::classic::{PIECE, changes};
 use super::level::Task;
 use super::norms::PartialNorms;
 use super::observe::bands;
+use super::past_caches;
 use super::patch::Aligned;
-use super::prefetch::{Cache, prefetch};
 use super::sweeps::{Sweeps, with_sweeps};
 use super::team::{self, Team};
 use super::update::{Block, Rows};
@@ -29,9 +29,8 @@ pub(super) const SWEEPS: usize = TOGETHER;
 /// Bytes of the rows of a slab in a plane, about: with the planes of all sweeps they fill a second-level cache of 1 to 2 MB.
 const OF_PLANE: usize = 64 << 10;
 
-/// Rows that are swept at a time. A row is then loaded once as the next and the previous one, and what comes from memory is
-/// read in long runs.
-const AT_ONCE: usize = 4;
+/// Rows that the last sweep makes before they go to memory: few enough for the first-level cache.
+const TO_MEMORY: usize = 4;
 
 /// Makes several sweeps of a 3D grid together.
 pub(super) struct Fused<R> {
@@ -41,8 +40,8 @@ pub(super) struct Fused<R> {
     rings: Mutex<Vec<Rings<R>>>,
 }
 
-/// What the sweeps of a slab make, but for the last one: three planes of each.
-type Rings<R> = [Aligned<R>; SWEEPS - 1];
+/// What the sweeps of a slab make: three planes of each, of the last one a single plane.
+type Rings<R> = [Aligned<R>; SWEEPS];
 
 /// Bytes that a grid on this number of threads, 0 for one on each core, is worked on in.
 pub(super) fn bytes(shape: &Shape, precision: Precision, threads: usize) -> u64 {
@@ -50,7 +49,7 @@ pub(super) fn bytes(shape: &Shape, precision: Precision, threads: usize) -> u64 
     let slabs = shape.ny().div_ceil(rows);
     let at_once = team::threads(threads).min(slabs);
     let places = Places { shape: *shape, owned: SWEEPS..rows + SWEEPS };
-    let rings = (SWEEPS - 1) * places.of_ring() * precision.bytes();
+    let rings = (1..=SWEEPS).map(|m| places.of_ring(m)).sum::<usize>() * precision.bytes();
     (at_once * rings + slabs * shape.nz() * size_of::<&mut [f64]>()) as u64
 }
 
@@ -95,6 +94,7 @@ impl<R: Real> Fused<R> {
                     let rings = &mut own;
                     let slab = Slab { system, sweeps, places, from, to, measure, team, rings };
                     let norms = level.run(slab);
+                    past_caches::fence();
                     spare().push(own);
                     norms
                 },
@@ -120,8 +120,7 @@ struct Slab<'a, R> {
     sweeps: &'a dyn Sweeps<R>,
     places: Places,
     from: &'a [R],
-    /// Where the last sweep of the rows that it owns goes: for each plane its stored rows, with the boundary values at their
-    /// ends.
+    /// Where what it owns goes after the last sweep: for each plane its stored rows, with the boundary values at their ends.
     to: Vec<&'a mut [R]>,
     measure: bool,
     team: &'a Team,
@@ -136,11 +135,11 @@ impl<R: Real> Task for Slab<'_, R> {
     fn run(self) -> Self::Output {
         let Self { system, sweeps, places, from, mut to, measure, team, rings } = self;
         let g = system.g.as_slice();
-        let (nz, bands) = (places.shape.nz(), places.owned.len().div_ceil(BAND));
-        for ring in &mut *rings {
-            ring.resize(places.of_ring());
+        let (nz, of_plane) = (places.shape.nz(), places.owned.len().div_ceil(BAND));
+        for (m, ring) in (1..).zip(&mut *rings) {
+            ring.resize(places.of_ring(m));
         }
-        let measured = if measure { SWEEPS * nz * bands } else { 0 };
+        let measured = if measure { SWEEPS * nz * of_plane } else { 0 };
         let mut norms = vec![PartialNorms::default(); measured];
         for step in 1..nz + SWEEPS {
             if team.is_stopped() {
@@ -159,17 +158,19 @@ impl<R: Real> Task for Slab<'_, R> {
                 });
                 let source = source.unwrap_or(from);
                 let one = Step { places: &places, source, m, plane };
-                let target = others.first_mut().map_or(&mut *to[plane - 1], |ring| ring);
-                // Meanwhile a part of what the first sweep reads in the next step comes from memory.
-                let next = step + 1;
-                let ahead = Ahead { places: &places, from, g, plane: next, part: m - 1 };
-                one.sweep(sweeps, g, target, (next <= nz).then_some(ahead));
-                if measure {
-                    let first = ((m - 1) * nz + plane - 1) * bands;
-                    one.measure(target, &mut norms[first..first + bands]);
-                }
+                let Some(target) = others.first_mut() else { continue };
                 if m < SWEEPS {
+                    one.sweep(sweeps, g, places.made(m), target);
                     places.surround(from, target, m, plane);
+                } else {
+                    for rows in bands(places.owned.clone(), TO_MEMORY) {
+                        one.sweep(sweeps, g, rows.clone(), target);
+                        one.copy_to_memory(target, rows, to[plane - 1]);
+                    }
+                }
+                if measure {
+                    let first = ((m - 1) * nz + plane - 1) * of_plane;
+                    one.measure(target, &mut norms[first..first + of_plane]);
                 }
             }
         }
@@ -205,8 +206,9 @@ impl Places {
         unit + (self.made(1).len() + 2) * self.shape.stride()
     }
 
-    fn of_ring(&self) -> usize {
-        3 * self.of_plane()
+    /// Values of what sweep m writes to.
+    fn of_ring(&self, m: usize) -> usize {
+        if m < SWEEPS { 3 * self.of_plane() } else { self.of_plane() }
     }
 
     /// Where a row begins in a ring.
@@ -222,11 +224,7 @@ impl Places {
 
     /// Where a row begins in what sweep m writes.
     fn in_target(&self, m: usize, plane: usize, row: usize) -> usize {
-        if m < SWEEPS {
-            self.in_ring(plane, row)
-        } else {
-            (row - self.owned.start) * self.shape.stride()
-        }
+        self.in_ring(if m < SWEEPS { plane } else { 0 }, row)
     }
 
     /// Copies a row of the grid, with the boundary values at its ends, to a ring.
@@ -278,35 +276,32 @@ struct Step<'a, R> {
 
 impl<R: Real> Step<'_, R> {
     #[inline(always)]
-    fn sweep(
-        &self,
-        sweeps: &dyn Sweeps<R>,
-        g: &[R],
-        target: &mut [R],
-        ahead: Option<Ahead<'_, R>>,
-    ) {
+    fn sweep(&self, sweeps: &dyn Sweeps<R>, g: &[R], rows: Range<usize>, target: &mut [R]) {
         let Self { places, source, m, plane } = *self;
-        let (width, stride) = (places.shape.nx(), places.shape.stride());
-        let made = places.made(m);
-        for rows in bands(made.clone(), AT_ONCE) {
-            let point = |plane| places.in_source(m, plane, rows.start) + 1;
-            let block = Block {
-                values: source,
-                first: point(plane),
-                stride,
-                along_z: [point(plane - 1), point(plane + 1)],
-                g: &g[places.in_grid(plane, rows.start) + 1..],
-                g_stride: stride,
-                rows: Rows::NONE,
-                width,
-                height: rows.len(),
-            };
-            sweeps.sweep(&block, &mut target[places.in_target(m, plane, rows.start) + 1..]);
-            if let Some(ahead) = &ahead {
-                let swept = [rows.start - made.start, rows.end - made.start];
-                ahead.fetch(swept, made.len());
-            }
-        }
+        let stride = places.shape.stride();
+        let point = |plane| places.in_source(m, plane, rows.start) + 1;
+        let block = Block {
+            values: source,
+            first: point(plane),
+            stride,
+            along_z: [point(plane - 1), point(plane + 1)],
+            g: &g[places.in_grid(plane, rows.start) + 1..],
+            g_stride: stride,
+            rows: Rows::NONE,
+            width: places.shape.nx(),
+            height: rows.len(),
+        };
+        sweeps.sweep(&block, &mut target[places.in_target(m, plane, rows.start) + 1..]);
+    }
+
+    /// Copies rows that it has made to the stored rows that the slab owns of the plane.
+    #[inline(always)]
+    fn copy_to_memory(&self, target: &[R], rows: Range<usize>, owned: &mut [R]) {
+        let Self { places, m, plane, .. } = *self;
+        let stride = places.shape.stride();
+        let made = &target[places.in_target(m, plane, rows.start) + 1..];
+        let to = &mut owned[(rows.start - places.owned.start) * stride + 1..];
+        past_caches::copy(made, to, stride, [places.shape.nx(), rows.len()]);
     }
 
     /// The norms of the bands that the slab owns.
@@ -323,32 +318,6 @@ impl<R: Real> Step<'_, R> {
                 norms.max_change = norms.max_change.max(change.max);
                 norms.first_sweep = norms.first_sweep + change;
             }
-        }
-    }
-}
-
-/// A part of what the first sweep reads of other planes when it makes this one: as many parts as there are sweeps.
-struct Ahead<'a, R> {
-    places: &'a Places,
-    from: &'a [R],
-    g: &'a [R],
-    plane: usize,
-    part: usize,
-}
-
-impl<R: Real> Ahead<'_, R> {
-    /// Fetches into the second-level cache what falls to rows `start` to `end` of so many that are swept.
-    #[inline(always)]
-    fn fetch(&self, [start, end]: [usize; 2], swept: usize) {
-        let rows = self.places.made(1);
-        let row = |of| rows.start + rows.len() * (self.part * swept + of) / (SWEEPS * swept);
-        for row in row(start)..row(end) {
-            let row_of = |plane| {
-                let first = self.places.in_grid(plane, row) + 1;
-                first..first + self.places.shape.nx()
-            };
-            prefetch(Cache::Second, &self.from[row_of(self.plane + 1)]);
-            prefetch(Cache::Second, &self.g[row_of(self.plane)]);
         }
     }
 }

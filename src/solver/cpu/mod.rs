@@ -15,6 +15,7 @@ mod level;
 mod matrix;
 mod norms;
 mod observe;
+mod past_caches;
 mod patch;
 mod prefetch;
 mod spectral;

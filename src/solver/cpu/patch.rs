@@ -6,7 +6,7 @@
 
 use super::level::{Level, Task};
 use super::norms::{Lanes, Largest, NormAccumulator, PartialNorms};
-use super::prefetch::{Cache, prefetch};
+use super::prefetch::prefetch;
 use super::spectral::Tables;
 use super::sweeps::Sweeps;
 use super::team::Team;
@@ -373,7 +373,7 @@ impl<R: Real> Patch<'_, R> {
             if !owned.is_empty() {
                 let piece = &self.to[*piece];
                 let start = first + owned.start - piece.first;
-                prefetch(Cache::First, &piece.values[start..start + owned.len()]);
+                prefetch(&piece.values[start..start + owned.len()]);
             }
         }
         if let Some(columns) = next {
@@ -382,8 +382,8 @@ impl<R: Real> Patch<'_, R> {
             for row in rows(in_plane * extent.depth) {
                 let first = places[row / in_plane * extent.height].first;
                 let start = first + row % in_plane * stride - stride + extent.width;
-                prefetch(Cache::First, &self.from[start..start + columns + 1]);
-                prefetch(Cache::First, &self.system.g.as_slice()[start..start + columns]);
+                prefetch(&self.from[start..start + columns + 1]);
+                prefetch(&self.system.g.as_slice()[start..start + columns]);
             }
         }
     }

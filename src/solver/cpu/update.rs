@@ -239,6 +239,23 @@ pub(super) struct Block<'a, R> {
     pub height: usize,
 }
 
+impl<R> Block<'_, R> {
+    /// So many rows of it, from `row` on.
+    #[inline(always)]
+    fn rows_from(&self, row: usize, height: usize) -> Self {
+        let Rows { values, distance } = self.rows;
+        let before = row * self.stride;
+        Self {
+            first: self.first + before,
+            along_z: self.along_z.map(|first| first + before),
+            g: &self.g[row * self.g_stride..],
+            rows: Rows { values: values.get(row * self.g_stride..).unwrap_or_default(), distance },
+            height,
+            ..*self
+        }
+    }
+}
+
 /// Columns that a sweep takes at once: four vectors of AVX2 or two of AVX-512. Walking down so
 /// narrow a stripe, a row stays in registers until it has been the row after, the row itself and
 /// the row before, which saves two loads of five in 2D; loads are what a sweep waits for. Of 4, 8, 16
@@ -315,19 +332,27 @@ impl<R: Real, U: Update<R>> Sweep<'_, R, U> {
         changes: &mut Lanes<STRIPE>,
     ) {
         let Self { update, block, out } = self;
-        let mut swept = 0;
-        for column in stripes::<WIDTH>(block.width) {
-            // What the stripe before has swept already is not measured twice.
-            let wanted = owned.start.max(swept)..owned.end;
-            let masks = if MEASURE { masks::<WIDTH>(column, &wanted) } else { [0.0; WIDTH] };
-            if IN_VECTORS {
-                sweep_in_vectors::<R, U, WIDTH, MEASURE>(
-                    update, block, column, out, &masks, changes,
-                );
-            } else {
-                sweep_stripe::<R, U, WIDTH, MEASURE>(update, block, column, out, &masks, changes);
+        // In 3D five rows are read for each, of which a stripe keeps two in registers: more is gained where they are read
+        // from end to end. Measured sweeps add up stripe by stripe.
+        let rows = if U::DIM > 2 && !MEASURE { 1 } else { block.height.max(1) };
+        for row in (0..block.height).step_by(rows) {
+            let (block, out) = (block.rows_from(row, rows), &mut out[row * block.stride..]);
+            let mut swept = 0;
+            for column in stripes::<WIDTH>(block.width) {
+                // What the stripe before has swept already is not measured twice.
+                let wanted = owned.start.max(swept)..owned.end;
+                let masks = if MEASURE { masks::<WIDTH>(column, &wanted) } else { [0.0; WIDTH] };
+                if IN_VECTORS {
+                    sweep_in_vectors::<R, U, WIDTH, MEASURE>(
+                        update, &block, column, out, &masks, changes,
+                    );
+                } else {
+                    sweep_stripe::<R, U, WIDTH, MEASURE>(
+                        update, &block, column, out, &masks, changes,
+                    );
+                }
+                swept = column + WIDTH;
             }
-            swept = column + WIDTH;
         }
     }
 }
@@ -367,7 +392,7 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
     let mut own = [R::default(); WIDTH];
     let mut y_next = [R::default(); WIDTH];
     let (mut z_prev, mut z_next) = (y_prev, y_next);
-    if U::DIM > 1 {
+    if U::DIM == 2 {
         y_prev = *part(values, first + column - stride);
         own = *part(values, first + column);
     }
@@ -381,6 +406,7 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
         if U::DIM > 2 {
             let [before, after] = along_z.map(|first| first + row * stride + column);
             (z_prev, z_next) = (*part(values, before), *part(values, after));
+            (y_prev, own) = (*part(values, start - stride), *part(values, start));
         }
         let g: &[R; WIDTH] = part(g, row * g_stride + column);
         // All are computed before the first is stored, which lets the compiler use vectors.
@@ -409,7 +435,9 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
                 measured.add(i, f64::from_bits(change.to_bits() & masks[i].to_bits()));
             }
         }
-        (y_prev, own) = (own, y_next);
+        if U::DIM == 2 {
+            (y_prev, own) = (own, y_next);
+        }
     }
     if MEASURE {
         changes.set_first(&measured);
@@ -485,18 +513,8 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
         if doubts.are_any() && !read.into_iter().all(is_zero) {
             measured = before;
             changes.set_first(&measured);
-            let rows =
-                Rows { values: rows.values.get(row * g_stride..).unwrap_or_default(), ..rows };
-            let block = Block {
-                first: first + row * stride,
-                along_z: along_z.map(|first| first + row * stride),
-                g: &block.g[row * g_stride..],
-                rows,
-                height: 1,
-                ..*block
-            };
-            let out = &mut out[row * stride..];
-            sweep_stripe::<R, U, WIDTH, MEASURE>(update, &block, column, out, masks, changes);
+            let (row, out) = (block.rows_from(row, 1), &mut out[row * stride..]);
+            sweep_stripe::<R, U, WIDTH, MEASURE>(update, &row, column, out, masks, changes);
             measured = changes.first();
         }
     }
