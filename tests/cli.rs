@@ -12,8 +12,8 @@ use tilescope::picture::{
     FigureKind, Frames, Spacing, ViewSpec, figure_command, open, read_figure,
 };
 use tilescope::run::{
-    Backend, CutLine, FieldKind, InitialGuess, Planner, ProblemKind, Run, RunSpec, StopRule,
-    save_run,
+    Backend, CutLine, FieldKind, InitialGuess, MethodName, Planner, ProblemKind, Run, RunSpec,
+    StopRule, save_run,
 };
 
 fn folder() -> TempDir {
@@ -1441,6 +1441,11 @@ fn figures_are_saved_as_tables_too() {
     let svg = fs::read_to_string(folder.path().join("t.svg")).unwrap();
     assert!(svg.contains("speedup") && svg.matches(">overlap 2<").count() == 2, "{svg}");
     refused(&folder, "render --kind arrangement -o a.csv", 2, &["arrangement has no table"]);
+    let volume =
+        "render --shape 12x12x12 --tile 6 --overlap 0 --at-cycle 2 --kind arrangement -o v.svg";
+    tilescope(&folder, volume).assert().success();
+    let svg = fs::read_to_string(folder.path().join("v.svg")).unwrap();
+    assert!(svg.contains("tile border"), "by distance, where a plane has its profile: {svg}");
     refused(&folder, "render --kind bare-map -o a.csv", 2, &["bare-map has no table"]);
 }
 
@@ -2049,6 +2054,18 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
     }
     refused(&folder, "render --animate -1..4 -o a.gif", 2, &["'-1..4'", "--animate"]);
     refused(&folder, "render --animate 0..4 --fps -1 -o a.gif", 2, &["frame rate is -1"]);
+    // Tiles would be measured in place of heights.
+    let mut pyramid = small();
+    pyramid.method.set_name(MethodName::Pyramid);
+    fs::write(folder.path().join("pyramid.toml"), pyramid.to_toml()).unwrap();
+    for command in ["sweep --run pyramid.toml -o s.csv", "tune --run pyramid.toml"] {
+        refused(
+            &folder,
+            command,
+            2,
+            &["method pyramid has no tiles", "`tilescope bench streaming`"],
+        );
+    }
     refused(&folder, "sweep --jobs -1 -o s.csv", 2, &["'-1'", "--jobs", "whole number"]);
     refused(&folder, "bench", 2, &["kernels, matrices, paper or streaming"]);
     refused(&folder, "bench paper --shrink 0", 2, &["--shrink", "a whole number, 1 to 64"]);
@@ -2488,6 +2505,22 @@ fn no_output_replaces_an_input_or_another_output() {
         let named = format!("is also the file of {option}");
         refused(&folder, command, 2, &[link, &named]);
     }
+    // A link to a file that is to be made, and a figure that would become one of another format.
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("t.csv", path("t.svg")).unwrap();
+        let sweep = "sweep --tol 1e-300 -o t.csv --plot t.svg";
+        refused(&folder, sweep, 2, &["--plot t.svg is also the file of -o"]);
+        tilescope(&folder, &format!("render {SMALL} --at-cycle 1 -o drawn.png")).assert().success();
+        std::os::unix::fs::symlink("drawn.png", path("drawn.svg")).unwrap();
+        let again = "render --run drawn.png -o drawn.svg";
+        refused(&folder, again, 2, &["drawn.svg is also the file of --run", "another format"]);
+        // What leads nowhere yet is made there.
+        std::os::unix::fs::symlink("made.npy", path("leads.npy")).unwrap();
+        let solve = format!("solve {SMALL} --max-cycles 1 --tol none --save-field leads.npy");
+        tilescope(&folder, &solve).assert().success();
+        assert!(path("leads.npy").is_symlink() && path("made.npy").is_file());
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -2508,6 +2541,12 @@ fn a_full_disk_is_reported_in_one_sentence() {
         .assert()
         .code(1)
         .stdout(predicate::str::contains("Poisson 2D, 24 × 20"))
+        .stderr("tilescope: cannot write /dev/full: the disk is full\n");
+    let sweep = "sweep --shape 24x20 --k 2 --tile 8 --overlap 0 --measure cycles --backend cpu";
+    tilescope(&folder, &format!("{sweep} -o /dev/full"))
+        .assert()
+        .code(1)
+        .stdout(predicate::str::contains("best  k = 2"))
         .stderr("tilescope: cannot write /dev/full: the disk is full\n");
     // A figure has an ending.
     std::os::unix::fs::symlink("/dev/full", folder.path().join("full.png")).unwrap();

@@ -102,6 +102,26 @@ fn a_killed_run_goes_on_to_the_same_bits() {
     }
 }
 
+/// A file that is gone is still mapped: without a look at it nothing would tell, until the run is to continue.
+#[cfg(unix)]
+#[test]
+fn a_run_whose_array_is_removed_says_so_and_ends() {
+    let folder = folder();
+    let run = format!("solve {LONG} --method pyramid --max-cycles 1000000 --store store");
+    let mut command = command(&folder, &run.replace("--max-cycles 600 ", ""));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begin = Instant::now();
+    while passes(&folder.path().join("store")).is_none_or(|passes| passes < 2) {
+        assert!(begin.elapsed() < Duration::from_secs(60), "it makes passes");
+        sleep(Duration::from_millis(1));
+    }
+    fs::remove_file(folder.path().join("store/iterate-odd")).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("iterate-odd"), "{said}");
+}
+
 /// The curve of a run that was left begins where the run did; with a store of an older program it is said that it does not.
 #[test]
 fn the_curve_of_a_run_that_goes_on_is_whole() {

@@ -349,6 +349,22 @@ impl CommonArgs {
         Ok(spec)
     }
 
+    /// The same, of a run whose tiles are measured.
+    ///
+    /// # Errors
+    /// Also [`UsageError`] if its method has none: another would be measured in its place.
+    pub fn spec_with_tiles(&self) -> anyhow::Result<RunSpec> {
+        let spec = self.spec()?;
+        if spec.method.name.is_streaming() {
+            let method = spec.method.name.name();
+            return Err(UsageError(format!(
+                "method {method} has no tiles to measure; `tilescope bench streaming` compares its heights and budgets"
+            ))
+            .into());
+        }
+        Ok(spec)
+    }
+
     /// Says that there is no GPU where the first or all were chosen; of others, the plan of the run does.
     fn note_without_gpu(&self, spec: &RunSpec) {
         let is_first = self.devices.is_some() && spec.method.devices == [0];

@@ -91,6 +91,7 @@ pub fn main() -> ExitCode {
         return console::report_failure(&error.into());
     }
     limit_nccl();
+    ignore_file_size_signal();
     let parsed = Cli::command().try_get_matches().and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
         Ok((cli, GivenOptions::of(&matches)))
@@ -106,6 +107,15 @@ pub fn main() -> ExitCode {
 /// NCCL's use of NVLink's multicast, which is off unless the user wants it: some hosts and containers lack what it needs, and
 /// messages between two GPUs do not use it.
 const MULTICAST: &str = "NCCL_NVLS_ENABLE";
+
+/// At the limit of the size of a file a write is to fail, so that one sentence says so, and the signal is to end nothing.
+fn ignore_file_size_signal() {
+    #[cfg(unix)]
+    // SAFETY: no handler is installed; the signal is ignored.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
+}
 
 /// Keeps NCCL from what it is not to use; called before there are threads.
 fn limit_nccl() {

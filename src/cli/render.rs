@@ -304,6 +304,12 @@ const BYTES_PER_SAMPLE: u64 = 32;
 
 const CENTIMETRES_PER_INCH: f64 = 2.54;
 
+/// Whether the names of two files have the same ending.
+fn is_alike(one: &Path, other: &Path) -> bool {
+    let [one, other] = [one, other].map(|path| path.extension().unwrap_or_default());
+    one.eq_ignore_ascii_case(other)
+}
+
 impl Render {
     /// Makes the runs, draws them, saves the figure.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
@@ -326,9 +332,20 @@ impl Render {
             files::is_replaced(&self.output) && files::is_same(path, &self.output)
         });
         outputs::check(&[Output { option: "-o", path: &self.output, endings: &[] }], &inputs)?;
+        if let Some((option, path)) = replaced.filter(|(_, path)| !is_alike(path, &self.output)) {
+            let (output, path) = (self.output.display(), path.display());
+            let why = format!(
+                "-o {output} is also the file of {option}, {path}, and of another format; name another file"
+            );
+            return Err(UsageError(why).into());
+        }
         let interrupt = Interrupt::install("interrupted; nothing was saved")?;
         let mut planner = Planner::default();
         let first = planner.plan(&spec)?;
+        let is_usual = view.kind == FigureKind::ARRANGEMENT && view.places.is_empty();
+        if is_usual && first.problem.shape.dim() == 3 {
+            view.places = picture::ARRANGEMENT_IN_3D.to_vec();
+        }
         let plans = others.iter().map(|other| planner.plan(&other.run));
         let plans: Vec<_> = plans.collect::<Result<_, _>>()?;
         let shapes: Vec<_> = plans.iter().map(|plan| plan.problem.shape).collect();

@@ -17,8 +17,8 @@ use crate::picture::{
     problem_title, rounded, save_figure, sweep_svg,
 };
 use crate::run::{
-    self, ClassicBaseline, Measure, PerAxis, RowOutcome, RunSpec, SweepError, SweepRow, SweepSpec,
-    SweepTable,
+    self, ClassicBaseline, Measure, PerAxis, ProblemKind, RowOutcome, RunSpec, SweepError,
+    SweepRow, SweepSpec, SweepTable,
 };
 use crate::solver::Kernel;
 use clap::Args;
@@ -141,7 +141,7 @@ impl Sweep {
             "interrupted; {} keeps the settings that are measured, and --resume continues",
             self.output.display()
         ));
-        let mut measurement = Measurement { table, rows, jobs };
+        let mut measurement = Measurement { table, rows, jobs, failed: None };
         let times = sweep.spec().measures(Measure::Time);
         let is_new = done.len() < sweep.cells().len();
         let is_probed = !times || !is_new || sweep.probe(interrupt.should_stop())?;
@@ -152,6 +152,10 @@ impl Sweep {
             Some(plot) => save_plot(plot, self.plot_kind, &sweep, &rows, classic),
             None => Ok(()),
         };
+        if let Some(why) = measurement.failed.take() {
+            self.print_numbers(&sweep, &rows, None)?;
+            return Err(why);
+        }
         if !is_whole {
             let all = counted(sweep.cells().len() as u64, "setting");
             print_note(&match rows.len() {
@@ -165,26 +169,11 @@ impl Sweep {
             plot()?;
             return Ok(interrupt.exit_code());
         }
-        let best = SweepRow::best(&rows);
-        let speedup = speedup(best, classic, sweep.machine());
         // The numbers first: they are not lost where saving the figure fails.
-        let printed = print(&if self.json {
-            let listed = Listed {
-                // JSON is text, and a path may not be.
-                output: self.output.to_string_lossy(),
-                best,
-                speedup,
-                error_per_cycle: SweepRow::median_error(&rows, |row| row.prediction_error),
-                error_of_cycles: SweepRow::median_error(&rows, |row| row.cycles_prediction_error),
-                rows: &rows,
-            };
-            json(&listed)?
-        } else {
-            summary(&sweep, &rows, speedup)
-        });
+        let printed = self.print_numbers(&sweep, &rows, classic);
         plot()?;
         printed?;
-        Ok(match best {
+        Ok(match SweepRow::best(&rows) {
             Some(_) => ExitCode::SUCCESS,
             None => {
                 print_note(&none_reached(&rows, &sweep.spec().run));
@@ -193,11 +182,36 @@ impl Sweep {
         })
     }
 
+    /// Prints the best of some rows, or as JSON all of them.
+    fn print_numbers(
+        &self,
+        sweep: &run::Sweep,
+        rows: &[SweepRow],
+        classic: Option<ClassicBaseline>,
+    ) -> anyhow::Result<()> {
+        let best = SweepRow::best(rows);
+        let speedup = speedup(best, classic, sweep.machine());
+        print(&if self.json {
+            let listed = Listed {
+                // JSON is text, and a path may not be.
+                output: self.output.to_string_lossy(),
+                best,
+                speedup,
+                error_per_cycle: SweepRow::median_error(rows, |row| row.prediction_error),
+                error_of_cycles: SweepRow::median_error(rows, |row| row.cycles_prediction_error),
+                rows,
+            };
+            json(&listed)?
+        } else {
+            summary(sweep, rows, speedup)
+        })
+    }
+
     fn spec(&self) -> anyhow::Result<SweepSpec> {
         if self.measure.contains(&Measure::Cycles) {
             self.common.check_has_tolerance()?;
         }
-        let run = self.common.spec()?;
+        let run = self.common.spec_with_tiles()?;
         let base = &run.method;
         Ok(SweepSpec {
             k: self.lists.k(&[base.k]),
@@ -273,10 +287,12 @@ struct Measurement {
     table: SweepTable,
     rows: Vec<SweepRow>,
     jobs: usize,
+    /// Why a row could not be written.
+    failed: Option<anyhow::Error>,
 }
 
 impl Measurement {
-    /// Measures all cells except those in `done`; `false` if it was interrupted.
+    /// Measures all cells except those in `done`; `false` if it was interrupted, or a row could not be written.
     fn complete(
         &mut self,
         sweep: &mut run::Sweep,
@@ -304,8 +320,13 @@ impl Measurement {
             let rows = sweep.measure(part, self.jobs, interrupt.should_stop())?;
             let is_whole = rows.len() == part.len();
             for row in rows {
-                interrupt.protect(|| self.table.push(&row))?;
+                let written = interrupt.protect(|| self.table.push(&row));
+                // What was measured is told, also where it cannot be kept.
                 self.rows.push(row);
+                if let Err(why) = written {
+                    self.failed = Some(why.into());
+                    return Ok(false);
+                }
             }
             if !is_whole {
                 return Ok(false);
@@ -430,6 +451,10 @@ pub(super) fn best(rows: &[SweepRow]) -> String {
 pub(super) fn none_reached(rows: &[SweepRow], run: &RunSpec) -> String {
     let f64_helps =
         if run.method.precision == Precision::F32 { ", or use --precision f64" } else { "" };
+    let diverged = match run.problem.kind {
+        ProblemKind::Matrix => "change the matrix",
+        _ => "a lower --omega may help, or another problem",
+    };
     let reasons = [
         (
             RowOutcome::Capped,
@@ -439,11 +464,8 @@ pub(super) fn none_reached(rows: &[SweepRow], run: &RunSpec) -> String {
             RowOutcome::RoundingLimit,
             format!("stopped at the rounding limit: raise --tol{f64_helps}"),
         ),
-        (
-            RowOutcome::Diverged,
-            "diverged: no setting makes this iteration converge; change the problem".to_owned(),
-        ),
-        (RowOutcome::CannotRun, "cannot run: the table says why".to_owned()),
+        (RowOutcome::Diverged, format!("diverged: {diverged}")),
+        (RowOutcome::CannotRun, "cannot run".to_owned()),
     ];
     let count = |outcome: RowOutcome| rows.iter().filter(|row| row.outcome == outcome).count();
     let reasons = reasons.iter().filter(|(outcome, _)| count(*outcome) > 0);
@@ -453,7 +475,7 @@ pub(super) fn none_reached(rows: &[SweepRow], run: &RunSpec) -> String {
 }
 
 /// A row in one line.
-fn described(row: &SweepRow) -> String {
+pub(super) fn described(row: &SweepRow) -> String {
     let mut text = format!("k = {}, overlap {}, tile {}", row.k.label(), row.overlap, row.tile);
     if Kernel::ALL.iter().any(|kernel| kernel.name() == row.kernel) {
         text.push_str(&format!(", {} kernel", row.kernel));

@@ -6,7 +6,7 @@ use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
 use super::progress::Progress;
-use super::sweep::{best, machine_of_best, none_reached, problem_name, usage};
+use super::sweep::{best, described, machine_of_best, none_reached, problem_name, usage};
 use crate::picture::{counted, rounded};
 use crate::run::{
     CostPrediction, CyclePrediction, Measure, PerAxis, Setting, Sweep, SweepRow, SweepSpec,
@@ -81,7 +81,7 @@ impl Tune {
     /// Predicts, measures and prints the best setting.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         self.common.check_has_tolerance()?;
-        let run = self.common.spec()?;
+        let run = self.common.spec_with_tiles()?;
         let (overlaps, tiles) = match run.problem.matrix {
             Some(_) => (&LEVELS[..], &BLOCKS[..]),
             None => (&OVERLAPS[..], &TILES[..]),
@@ -99,8 +99,13 @@ impl Tune {
         let interrupt = Interrupt::install("interrupted before the search was complete")?;
         let mut sweep = Sweep::new(spec).map_err(usage)?.on_gpu_loss(print_note);
         print_gpu_notes_of(&mut sweep)?;
-        let Some((settings, tried)) = search(&mut sweep, interrupt)? else {
-            print_note("interrupted before the search was complete");
+        let mut tried = Vec::new();
+        let Some(settings) = search(&mut sweep, interrupt, &mut tried)? else {
+            let so_far = SweepRow::best(&tried).map_or_else(String::new, |best| {
+                let made = counted(tried.len() as u64, "setting");
+                format!("; the best of {made} so far: {}", described(best))
+            });
+            print_note(&format!("interrupted before the search was complete{so_far}"));
             return Ok(interrupt.exit_code());
         };
         let fastest = SweepRow::best(&tried);
@@ -120,12 +125,13 @@ impl Tune {
     }
 }
 
-/// Measures the settings with the lowest predicted cost. Returns the number of settings that can run
-/// and the measured rows; `None` if it was interrupted.
+/// Measures the settings with the lowest predicted cost; their rows go to `tried`. Returns the number of settings that can
+/// run; `None` if it was interrupted.
 fn search(
     sweep: &mut Sweep,
     interrupt: Interrupt,
-) -> anyhow::Result<Option<(usize, Vec<SweepRow>)>> {
+    tried: &mut Vec<SweepRow>,
+) -> anyhow::Result<Option<usize>> {
     let mut progress = Progress::start();
     progress.show(|| "measuring the constants of the cost model".to_owned());
     if !sweep.probe(interrupt.should_stop())? {
@@ -136,12 +142,11 @@ fn search(
     let settings = predictions.len();
     if predictions.iter().all(|prediction| prediction.cost.is_none()) {
         let cells = predictions.iter().map(|prediction| prediction.index).collect();
-        let tried = climb(sweep, cells, &mut progress, interrupt)?;
-        return Ok(tried.map(|tried| (settings, tried)));
+        let is_whole = climb(sweep, cells, &mut progress, interrupt, tried)?;
+        return Ok(is_whole.then_some(settings));
     }
     predictions.sort_by(by_predicted_cost);
     let most = ((settings as f64 * MEASURED) as usize).max(FEWEST);
-    let mut tried: Vec<SweepRow> = Vec::new();
     let mut least = f64::INFINITY;
     for CostPrediction { index, cost, .. } in predictions.into_iter().take(most) {
         // Predictions are compared with predictions: the speed of the machine may change meanwhile.
@@ -153,26 +158,26 @@ fn search(
         let cell = sweep.cells()[index].clone();
         let rows = sweep.measure(std::slice::from_ref(&cell), 1, interrupt.should_stop())?;
         let Some(row) = rows.into_iter().next() else { return Ok(None) };
-        if SweepRow::best(&tried).is_none_or(|best| row.cost() < best.cost()) {
+        if SweepRow::best(&*tried).is_none_or(|best| row.cost() < best.cost()) {
             least = cost;
         }
         tried.push(row);
     }
-    Ok(Some((settings, tried)))
+    Ok(Some(settings))
 }
 
 /// Measures settings without predictions: from the middle of the lists on, the neighbours of the fastest, which differ
-/// from it by one place in one list, until it is faster than all of them. Returns the measured rows; `None` if it was
+/// from it by one place in one list, until it is faster than all of them; their rows go to `tried`. Returns whether it was not
 /// interrupted.
 fn climb(
     sweep: &mut Sweep,
     mut left: Vec<usize>,
     progress: &mut Progress,
     interrupt: Interrupt,
-) -> anyhow::Result<Option<Vec<SweepRow>>> {
+    tried: &mut Vec<SweepRow>,
+) -> anyhow::Result<bool> {
     let lists = sweep.spec().clone();
     let all = left.len();
-    let mut tried: Vec<SweepRow> = Vec::new();
     // Places may lie between two values of a list: twice their number is whole.
     let mut around = lengths(&lists).map(|length| length - 1);
     let mut reach = usize::MAX;
@@ -189,7 +194,7 @@ fn climb(
         progress.show(|| format!("{} of at most {all} measured", tried.len()));
         let cell = sweep.cells()[index].clone();
         let rows = sweep.measure(std::slice::from_ref(&cell), 1, interrupt.should_stop())?;
-        let Some(row) = rows.into_iter().next() else { return Ok(None) };
+        let Some(row) = rows.into_iter().next() else { return Ok(false) };
         let cost = row.cost().unwrap_or(f64::INFINITY);
         if cost < least || reach == usize::MAX {
             (least, reach) = (cost, 2);
@@ -197,7 +202,7 @@ fn climb(
         }
         tried.push(row);
     }
-    Ok(Some(tried))
+    Ok(true)
 }
 
 /// The lengths of the lists of settings.

@@ -5,7 +5,7 @@ use super::unfinished::{Unfinished, complete};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Whether files have folders that can be chosen.
@@ -48,7 +48,7 @@ fn try_write(
         Some(_) => drop(File::options().write(true).open(path)?),
         None => {}
     }
-    let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
+    let target = if existing.is_some() { fs::canonicalize(path)? } else { linked(path) };
     let folder = folder_of(&target);
     let mut builder = tempfile_builder();
     if let Some(permissions) = permissions(existing.as_ref()) {
@@ -117,8 +117,8 @@ const UNFINISHED_END: &str = ".unfinished";
 /// The number of random letters and digits.
 const RANDOM: usize = 6;
 
-/// An unfinished file this old is left over, if no process has it locked.
-const LEFT_OVER: Duration = Duration::from_secs(60);
+/// An unfinished file this old is left over, if no process has it locked: a new one is not locked yet for a moment.
+const LEFT_OVER: Duration = Duration::from_secs(5);
 
 /// Removes unfinished files of processes that were killed. What cannot be removed stays.
 fn remove_left_over(folder: &Path) {
@@ -254,6 +254,18 @@ pub fn is_named_pipe(_: &Path) -> bool {
     false
 }
 
+/// Where a path leads whose file does not exist yet: that of a link is the file that it names.
+fn linked(path: &Path) -> PathBuf {
+    /// As many links as systems follow.
+    const MOST: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST {
+        let Ok(target) = fs::read_link(&path) else { break };
+        path = folder_of(&path).join(target);
+    }
+    path
+}
+
 /// Whether two paths lead to one file, also through links. Of files that do not exist yet, their folders
 /// are compared.
 pub fn is_same(one: &Path, other: &Path) -> bool {
@@ -262,7 +274,8 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
         (Ok(one), Ok(other)) => is_same_node(&one, &other),
         (Err(_), Err(_)) => {
             let place = |path: &Path| {
-                Some((fs::canonicalize(folder_of(path)).ok()?, path.file_name()?.to_owned()))
+                let path = linked(path);
+                Some((fs::canonicalize(folder_of(&path)).ok()?, path.file_name()?.to_owned()))
             };
             place(one).is_some() && place(one) == place(other)
         }

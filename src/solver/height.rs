@@ -1,5 +1,6 @@
 //! The height of a pyramid or a wavefront: sweeps of a pass.
 
+use super::streaming::MOST_HEIGHT;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +17,7 @@ pub enum Height {
 
 /// Why a text is not a height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it must be a whole number, such as 16, or auto")]
+#[error("it must be auto or a whole number, 1 to {MOST_HEIGHT}")]
 pub struct HeightError;
 
 impl fmt::Display for Height {

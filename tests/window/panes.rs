@@ -383,6 +383,12 @@ fn slices_and_volume() {
     assert!(window.has(Role::Image, "Slice y=20 of the residual"));
     assert!(window.has(Role::Image, "Slice z=8 of the residual"));
 
+    // A slice further and back, as with the slider above the map.
+    window.key(Key::I);
+    window.until("the next slice", there("Slice z=9 of the residual"));
+    window.harness.key_press_modifiers(Modifiers::SHIFT, Key::I);
+    window.until("the one before", there("Slice z=8 of the residual"));
+
     window.button("Volume");
     window.until("a volume", there("Volume of the residual"));
     assert!(window.says("Azimuth 35°, elevation 25°"), "{:#?}", window.texts());

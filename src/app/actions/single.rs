@@ -7,6 +7,7 @@ use crate::app::state::command::Command;
 use crate::app::state::devices;
 use crate::app::state::lesson::LessonOrder;
 use crate::app::state::scale::Scale;
+use crate::grid::Slice;
 use crate::run::{InitialGuess, ProblemKind, RunSpec};
 use crate::solver::Acceleration;
 use eframe::egui::Key;
@@ -273,6 +274,35 @@ pub const WHOLE_GRID: Action = Action {
     command: |_, _| Some(Command::ZoomOut),
     ..BLANK
 };
+
+pub const NEXT_SLICE: Action = Action {
+    group: "Heat map",
+    name: "Next slice",
+    about: "Show the next slice of a 3D grid along its axis.",
+    keys: &[plain(Key::I)],
+    command: |it, _| other_slice(it, |index| index.checked_add(1)),
+    ..BLANK
+};
+
+pub const PREVIOUS_SLICE: Action = Action {
+    name: "Previous slice",
+    about: "Show the slice of a 3D grid before this one.",
+    keys: &[shift(Key::I)],
+    command: |it, _| other_slice(it, |index| index.checked_sub(1)),
+    ..NEXT_SLICE
+};
+
+/// The command that shows another slice, if the grid has it.
+fn other_slice(
+    it: &ActionContext<'_>,
+    index: impl FnOnce(usize) -> Option<usize>,
+) -> Option<Command> {
+    let shape = &it.report.as_ref()?.plan.problem.shape;
+    let slice = Slice::shown(it.session.view.slice, shape)?;
+    let slice = Slice { index: index(slice.index)?, ..slice };
+    slice.check(shape).ok()?;
+    changed_view(it, |view| view.slice = Some(slice))
+}
 
 pub const PROBE: Action = Action {
     group: "Heat map",

@@ -39,7 +39,7 @@ impl ActionTable {
         ]);
         all.extend(steps::all());
         all.extend(members::fields());
-        all.extend([BORDERS, WHOLE_GRID, PROBE]);
+        all.extend([BORDERS, WHOLE_GRID, NEXT_SLICE, PREVIOUS_SLICE, PROBE]);
         all.extend(members::colouring());
         all.extend(members::cuts());
         all.extend([CLASSIC, CHEBYSHEV, CONJUGATE_GRADIENTS, ASYMPTOTIC_RATE]);

@@ -3,7 +3,7 @@
 //! A new kind is a file here that implements [`FigureType`](super::FigureType), its `mod` line and its
 //! line in [`FigureKind::ALL`]; menus, options, files, the save dialog and tests follow.
 
-mod arrangement;
+pub(crate) mod arrangement;
 mod bare_map;
 pub(crate) mod curves;
 pub(crate) mod damping_by_mode;

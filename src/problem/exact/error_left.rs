@@ -5,9 +5,9 @@ use crate::grid::Field;
 use crate::problem::Problem;
 
 /// The most points of a grid whose exact solution is computed although nobody asked for it.
-const CHEAP_POINTS: usize = 1 << 20;
+const CHEAP_POINTS: usize = 1 << 21;
 
-/// Whether the exact solution of a problem is computed in little time and memory: a grid of at most 2²⁰ points on
+/// Whether the exact solution of a problem is computed in little time and memory: a grid of at most 2²¹ points (128³) on
 /// which elimination or sine transforms solve. Whether there is one is not known before that.
 pub fn is_exact_cheap(problem: &Problem) -> bool {
     ExactMethod::of(problem).is_ok_and(ExactMethod::is_direct)

@@ -27,7 +27,15 @@ pub(super) fn check_fields(
         };
         refused.map_err(|allowed| format!("{column} is “{value}”; {allowed}"))?;
     }
-    Ok(())
+    let of =
+        |name: &str| header.iter().position(|column| column == name).and_then(|at| row.get(at));
+    match (of("outcome"), of("seconds")) {
+        (Some(outcome), Some(seconds)) if outcome != b"measured" && !seconds.is_empty() => {
+            let [outcome, seconds] = [outcome, seconds].map(String::from_utf8_lossy);
+            Err(format!("outcome is “{outcome}”; with seconds of “{seconds}” it must be measured"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks a value of a column.
@@ -109,6 +117,15 @@ mod tests {
                 assert!(said.starts_with("it must be "), "{column} = {value}: {said}");
             }
         }
+    }
+
+    #[test]
+    fn what_did_not_reach_the_tolerance_took_no_time_to_it() {
+        let header = csv::StringRecord::from(vec!["seconds", "outcome"]);
+        let check = |row: [&str; 2]| check_fields(&csv::ByteRecord::from(row.to_vec()), &header);
+        assert_eq!(check(["0.5", "measured"]), Ok(()));
+        assert_eq!(check(["", "diverged"]), Ok(()));
+        assert!(check(["0.5", "diverged"]).unwrap_err().starts_with("outcome is “diverged”"));
     }
 
     #[test]

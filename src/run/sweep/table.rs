@@ -223,8 +223,9 @@ fn read(text: &[u8]) -> Result<Complete, String> {
         if is_last && record.len() <= longest {
             return Ok(Complete { rows, length });
         }
-        let line = record.position().map_or(0, csv::Position::line);
-        let refused = |why: String| format!("line {line} is not a row of a sweep: {why}");
+        let start = record.position().map_or(0, |position| position.byte() as usize);
+        let refused =
+            |why: String| format!("line {} is not a row of a sweep: {why}", line_of(text, start));
         check_fields(&record, &header).map_err(refused)?;
         let row = record
             .deserialize(Some(header.as_byte_record()))
@@ -232,6 +233,18 @@ fn read(text: &[u8]) -> Result<Complete, String> {
         rows.push(if is_older { with_threads(row) } else { row });
         length = end;
     }
+}
+
+/// The line of a table that begins at a byte, or just before it: the reader counts "\r" as the end of a line, and "\n" after it
+/// as a part of the next.
+fn line_of(text: &[u8], start: usize) -> usize {
+    let start = if text.get(start) == Some(&b'\n') { start + 1 } else { start };
+    let before = &text[..start.min(text.len())];
+    let is_end = |at: &usize| match before[*at] {
+        b'\n' => true,
+        byte => byte == b'\r' && before.get(at + 1) != Some(&b'\n'),
+    };
+    1 + (0..before.len()).filter(is_end).count()
 }
 
 /// A row of a table without a column of threads: they are in its command line, unless there is one per core.
@@ -321,7 +334,8 @@ mod tests {
                 threads: 3,
                 cycles: cycles.map(|(count, capped)| Cycles { count, capped }),
                 sweeps: cycles.map(|(count, _)| count),
-                seconds,
+                // Others took no time to the tolerance.
+                seconds: seconds.filter(|_| outcome == RowOutcome::Measured),
                 seconds_per_cycle: seconds,
                 seconds_per_cycle_error: seconds,
                 repeats: seconds.map(|_| 9),
@@ -346,6 +360,17 @@ mod tests {
     fn table(rows: &[SweepRow]) -> Vec<u8> {
         let lines = rows.iter().enumerate().map(|(i, row)| line(row, i == 0).unwrap());
         lines.flatten().collect()
+    }
+
+    /// With any line ends, and where the reader takes the second half of one for the beginning of a row.
+    #[test]
+    fn lines_are_counted_as_an_editor_counts_them() {
+        for text in ["a\nb\nc\n", "a\r\nb\r\nc\r\n", "a\rb\rc\r"] {
+            let at = text.find('c').unwrap();
+            assert_eq!(line_of(text.as_bytes(), at), 3, "{text:?}");
+            assert_eq!(line_of(text.as_bytes(), 0), 1);
+        }
+        assert_eq!(line_of(b"a\r\nb\r\nc\r\n", 5), 3);
     }
 
     proptest! {

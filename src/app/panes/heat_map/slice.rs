@@ -1,10 +1,11 @@
 //! The slice through a 3D grid that the map shows.
 
+use crate::app::actions;
 use crate::app::state::command::Command;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{explained, named};
 use crate::grid::{AXIS_NAMES, Slice};
-use eframe::egui::{ComboBox, DragValue, Ui};
+use eframe::egui::{ComboBox, Slider, Ui};
 
 /// Draws the controls of the slice, axis and index; nothing in 1D and 2D.
 pub fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
@@ -28,8 +29,8 @@ pub fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         });
         named(response.response, "Slice axis").on_hover_text("The axis across the slice.");
         let last = points[slice.axis].saturating_sub(1);
-        let value = DragValue::new(&mut slice.index).range(0..=last).speed(0.2);
-        named(ui.add(value), "Slice index").on_hover_text("The index of the slice along the axis.");
+        let slider = named(ui.add(Slider::new(&mut slice.index, 0..=last)), "Slice index");
+        slider.on_hover_text(actions::NEXT_SLICE.tooltip(ui.ctx()));
     });
     if session.view.slice.unwrap_or(middle(2)) != slice {
         let mut view = session.view.clone();

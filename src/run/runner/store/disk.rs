@@ -209,12 +209,14 @@ impl Store {
     /// disk.
     ///
     /// # Errors
-    /// [`FileError::Write`] if it cannot be written; the one before is still there.
+    /// [`FileError::Write`] if it cannot be written, or an array is gone; the one before is still there.
     pub(in crate::run::runner) fn keep(
         &mut self,
         progress: Progress,
         record: &Record,
     ) -> Result<(), FileError> {
+        // An array whose file was removed is still mapped: nothing else would tell before the run is to continue.
+        ARRAYS.iter().try_for_each(|name| self.file(name).map(drop))?;
         if progress.passes > 0 {
             norms::append(self.path(), record)?;
         }
