@@ -376,18 +376,17 @@ fn slices_and_volume() {
     for name in ["Slice y=12 of the residual", "Slice x=16 of the residual"] {
         assert!(window.has(Role::Image, name), "{name}");
     }
+    // A slice further and back, as with the slider above the map.
+    window.key(Key::I);
+    window.until("the next slice", there("Slice z=9 of the residual"));
+    window.harness.key_press_modifiers(Modifiers::SHIFT, Key::I);
+    window.until("the one before", there("Slice z=8 of the residual"));
     // A click near the corner of the xy-plane moves the other two, and not this one.
     let plane = window.rect(Role::Image, "Slice z=8 of the residual");
     window.click_at(plane.min + plane.size() * eframe::egui::vec2(4.5 / 32.0, 20.5 / 24.0));
     window.until("moved across x", there("Slice x=4 of the residual"));
     assert!(window.has(Role::Image, "Slice y=20 of the residual"));
     assert!(window.has(Role::Image, "Slice z=8 of the residual"));
-
-    // A slice further and back, as with the slider above the map.
-    window.key(Key::I);
-    window.until("the next slice", there("Slice z=9 of the residual"));
-    window.harness.key_press_modifiers(Modifiers::SHIFT, Key::I);
-    window.until("the one before", there("Slice z=8 of the residual"));
 
     window.button("Volume");
     window.until("a volume", there("Volume of the residual"));
