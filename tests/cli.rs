@@ -2515,6 +2515,9 @@ fn no_output_replaces_an_input_or_another_output() {
         std::os::unix::fs::symlink("drawn.png", path("drawn.svg")).unwrap();
         let again = "render --run drawn.png -o drawn.svg";
         refused(&folder, again, 2, &["drawn.svg is also the file of --run", "another format"]);
+        std::os::unix::fs::symlink("nowhere/s.npy", path("lost.npy")).unwrap();
+        let lost = format!("solve {endless} --save-field lost.npy");
+        refused(&folder, &lost, 1, &["lost.npy", "no such file or folder"]);
         // What leads nowhere yet is made there.
         std::os::unix::fs::symlink("made.npy", path("leads.npy")).unwrap();
         let solve = format!("solve {SMALL} --max-cycles 1 --tol none --save-field leads.npy");

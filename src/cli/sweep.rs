@@ -321,7 +321,7 @@ impl Measurement {
             let is_whole = rows.len() == part.len();
             for row in rows {
                 let written = interrupt.protect(|| self.table.push(&row));
-                // What was measured is told, also where it cannot be kept.
+                // What was measured is printed, also where it cannot be kept.
                 self.rows.push(row);
                 if let Err(why) = written {
                     self.failed = Some(why.into());

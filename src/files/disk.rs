@@ -182,7 +182,7 @@ fn check_creation(path: &Path) -> io::Result<()> {
     if exists {
         drop(File::options().write(true).open(path)?);
     }
-    let target = if exists { fs::canonicalize(path)? } else { path.to_owned() };
+    let target = if exists { fs::canonicalize(path)? } else { linked(path) };
     tempfile_builder().tempfile_in(folder_of(&target)).map(drop)
 }
 

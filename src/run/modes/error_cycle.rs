@@ -60,7 +60,11 @@ impl ErrorCycle {
     /// [`ModeError::Solver`] if the solver fails.
     pub fn apply(&mut self, error: &Field<f64>) -> Result<Field<f64>, ModeError> {
         self.solver.start_from(error)?;
-        self.solver.cycles(self.cycles, NormRequest::NONE)?;
+        // A batch has a time, and may end before the exchange.
+        let mut left = self.cycles;
+        while left > 0 {
+            left -= self.solver.cycles(left, NormRequest::NONE)?.cycles;
+        }
         Ok(self.solver.solution()?)
     }
 }
