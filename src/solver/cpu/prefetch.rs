@@ -1,12 +1,10 @@
 //! Values that are needed soon, fetched into the first-level cache while something else is computed.
 
-use super::patch::CACHE_LINE;
-
 /// Prefetches these values.
 #[inline(always)]
 pub(super) fn prefetch<R>(values: &[R]) {
     #[cfg(target_arch = "x86_64")]
-    for line in values.chunks(CACHE_LINE / size_of::<R>()) {
+    for line in values.chunks(super::patch::CACHE_LINE / size_of::<R>()) {
         // SAFETY: a prefetch reads nothing, whatever the address; every x86-64 CPU has it.
         unsafe {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
