@@ -262,6 +262,9 @@ impl<R> Block<'_, R> {
 /// and 32 columns, 16 were the fastest at either level.
 pub(super) const STRIPE: usize = 16;
 
+/// Points of a row from which on a 3D block is swept row by row: tiles of 16 and 32 points are 10 to 15 % faster in stripes.
+const LONG_ROW: usize = 128;
+
 /// Columns of a stripe where there are fewer than [`STRIPE`].
 const NARROW_STRIPE: usize = 8;
 
@@ -332,9 +335,10 @@ impl<R: Real, U: Update<R>> Sweep<'_, R, U> {
         changes: &mut Lanes<STRIPE>,
     ) {
         let Self { update, block, out } = self;
-        // In 3D five rows are read for each, of which a stripe keeps two in registers: more is gained where they are read
-        // from end to end. Measured sweeps add up stripe by stripe.
-        let rows = if U::DIM > 2 && !MEASURE { 1 } else { block.height.max(1) };
+        // In 3D five rows are read for each, of which a stripe keeps two in registers: of long rows more is gained where they
+        // are read from end to end. Measured sweeps add up stripe by stripe.
+        let is_by_row = U::DIM > 2 && !MEASURE && block.width >= LONG_ROW;
+        let rows = if is_by_row { 1 } else { block.height.max(1) };
         for row in (0..block.height).step_by(rows) {
             let (block, out) = (block.rows_from(row, rows), &mut out[row * block.stride..]);
             let mut swept = 0;
@@ -392,7 +396,7 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
     let mut own = [R::default(); WIDTH];
     let mut y_next = [R::default(); WIDTH];
     let (mut z_prev, mut z_next) = (y_prev, y_next);
-    if U::DIM == 2 {
+    if U::DIM > 1 {
         y_prev = *part(values, first + column - stride);
         own = *part(values, first + column);
     }
@@ -406,7 +410,6 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
         if U::DIM > 2 {
             let [before, after] = along_z.map(|first| first + row * stride + column);
             (z_prev, z_next) = (*part(values, before), *part(values, after));
-            (y_prev, own) = (*part(values, start - stride), *part(values, start));
         }
         let g: &[R; WIDTH] = part(g, row * g_stride + column);
         // All are computed before the first is stored, which lets the compiler use vectors.
@@ -435,9 +438,7 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
                 measured.add(i, f64::from_bits(change.to_bits() & masks[i].to_bits()));
             }
         }
-        if U::DIM == 2 {
-            (y_prev, own) = (own, y_next);
-        }
+        (y_prev, own) = (own, y_next);
     }
     if MEASURE {
         changes.set_first(&measured);
