@@ -562,12 +562,13 @@ fn the_first_iterate_that_meets_the_tolerance_is_the_last() {
     for (run, tolerance) in
         [(small(), 1e-2), (small(), 0.3), (overshoot.clone(), 1e-1), (overshoot.clone(), 1e-6)]
     {
-        for rule in [StopRule::Residual, StopRule::Change] {
+        for rule in StopRule::ALL {
             let mut run = run.clone();
             (run.stop.rule, run.stop.tolerance) = (rule, Some(tolerance));
             let measured = |&(reduction, change): &(f64, f64)| match rule {
                 StopRule::Residual => reduction,
                 StopRule::Change => change,
+                StopRule::ChangePerSweep => change / run.method.k.to_f64(),
             };
             let norms = norms(&run, 300);
             let first = norms.iter().position(|norms| measured(norms) <= tolerance).unwrap();

@@ -1466,12 +1466,22 @@ fn point_sources(shape: &Shape) -> Source {
 }
 
 impl StopSpec {
-    /// Whether a run that has these norms is to stop.
-    pub(super) fn is_met(&self, reduction: Option<f64>, max_change: Option<f64>) -> bool {
-        let measured = match self.rule {
-            StopRule::Residual => reduction,
+    /// What is compared with the tolerance, of norms of the residual and of the update of a cycle.
+    pub(super) fn compared(
+        &self,
+        residual: Option<f64>,
+        max_change: Option<f64>,
+        sweeps_per_cycle: u64,
+    ) -> Option<f64> {
+        match self.rule {
+            StopRule::Residual => residual,
             StopRule::Change => max_change,
-        };
-        measured.zip(self.tolerance).is_some_and(|(measured, tolerance)| measured <= tolerance)
+            StopRule::ChangePerSweep => max_change.map(|change| change / sweeps_per_cycle as f64),
+        }
+    }
+
+    /// Whether the update of a cycle decides where a run ends.
+    pub(super) fn compares_change(&self) -> bool {
+        self.rule != StopRule::Residual && self.tolerance.is_some()
     }
 }

@@ -341,6 +341,10 @@ pub enum StopRule {
     // Files have its older name, which older programs read, too.
     #[serde(rename = "change", alias = "update")]
     Change,
+    /// The largest update of a cycle divided by its sweeps, ‖Δu‖∞ / k. Where a cycle has many sweeps, its update is large
+    /// although a sweep changes little; this compares with the updates of classic Jacobi.
+    #[serde(rename = "update-per-sweep")]
+    ChangePerSweep,
 }
 
 /// When to stop, as it was chosen.
@@ -533,13 +537,14 @@ impl ProblemKind {
 
 impl StopRule {
     /// All of them, as they stand in menus.
-    pub const ALL: [Self; 2] = [Self::Residual, Self::Change];
+    pub const ALL: [Self; 3] = [Self::Residual, Self::Change, Self::ChangePerSweep];
 
     /// The name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Residual => "residual",
             Self::Change => "update",
+            Self::ChangePerSweep => "update-per-sweep",
         }
     }
 
@@ -548,6 +553,9 @@ impl StopRule {
         match self {
             Self::Residual => "The residual relative to that of the initial guess, ‖r‖₂ / ‖r₀‖₂.",
             Self::Change => "The largest update of a cycle, ‖Δu‖∞.",
+            Self::ChangePerSweep => {
+                "The largest update of a cycle divided by its sweeps, ‖Δu‖∞ / k, which classic Jacobi and long cycles meet alike."
+            }
         }
     }
 }
@@ -1097,7 +1105,7 @@ fn names_shape(text: &str) -> bool {
 }
 
 /// Names the line of a text in which a span begins, and quotes it.
-fn place(text: &str, span: Option<std::ops::Range<usize>>) -> String {
+pub(in crate::run) fn place(text: &str, span: Option<std::ops::Range<usize>>) -> String {
     let Some(before) = span.and_then(|span| text.get(..span.start)) else {
         return String::new();
     };

@@ -317,13 +317,21 @@ fn hot_box(ui: &mut Ui, problem: &mut ProblemSpec) {
 
 fn stop(ui: &mut Ui, spec: &mut RunSpec) {
     let stop = &mut spec.stop;
-    let about =
-        "What must fall to the tolerance: the relative residual, or the largest update of a cycle.";
+    let about = "What must fall to the tolerance: the relative residual, or the largest update of a cycle or of a sweep.";
     row(ui, "When", about, |ui| {
-        ui.selectable_value(&mut stop.rule, StopRule::Residual, "Residual")
-            .on_hover_text("‖r‖₂ / ‖r₀‖₂ is at most the tolerance.");
-        ui.selectable_value(&mut stop.rule, StopRule::Change, "Update")
-            .on_hover_text("‖Δu‖∞ of a cycle is at most the tolerance.");
+        let label = |rule| match rule {
+            StopRule::Residual => "Residual",
+            StopRule::Change => "Update",
+            StopRule::ChangePerSweep => "Update per sweep",
+        };
+        let combo = ComboBox::from_id_salt("stop").selected_text(label(stop.rule));
+        let combo = combo.show_ui(ui, |ui| {
+            for rule in StopRule::ALL {
+                let entry = ui.selectable_value(&mut stop.rule, rule, label(rule));
+                explained(entry, rule.about());
+            }
+        });
+        named(combo.response, "Stop when").on_hover_text(about);
     });
     let about = "The run stops at this value.";
     row(ui, "Tolerance", about, |ui| {

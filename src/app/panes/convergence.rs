@@ -347,8 +347,7 @@ fn pointed_at(x: f64, session: &Session, report: &Report) -> Option<u64> {
 
 /// The tolerance, if it applies to the shown norm.
 fn tolerance(session: &Session, report: &Report) -> Option<f64> {
-    let stop = report.plan.stop;
-    stop.tolerance.filter(|_| session.view.norm.is_stopped_by(stop.rule))
+    session.view.norm.tolerance(&report.plan.stop, report.plan.sweeps_per_cycle())
 }
 
 /// What is under the pointer: how far it is along the axis, with the solver time there, and the norm of each

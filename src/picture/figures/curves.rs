@@ -116,8 +116,7 @@ impl FigureType for Curves {
                 view.over.along(record, cycle, cycle)
             }));
         }
-        let stop = &first.plan.spec.stop;
-        let tolerance = stop.tolerance.filter(|_| view.norm.is_stopped_by(stop.rule));
+        let tolerance = view.norm.tolerance(&first.plan.spec.stop, cycle);
         let plot = convergence_plot(series, view.norm.label(), view.over, tolerance);
         let plot = if view.log_x { plot.with_log_x() } else { plot };
         Drawing::Figure(plot.svg(&title, &subtitle, &view.figure.page()))

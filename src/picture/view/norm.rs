@@ -1,6 +1,6 @@
 //! The norm that convergence curves show.
 
-use crate::run::{Record, StopRule, reduction};
+use crate::run::{Record, StopRule, StopSpec, reduction};
 use serde::{Deserialize, Serialize};
 
 /// The norm that a convergence curve shows.
@@ -64,11 +64,15 @@ impl Norm {
         }
     }
 
-    /// Whether a tolerance of this rule is a value of this norm.
-    pub const fn is_stopped_by(self, rule: StopRule) -> bool {
-        matches!(
-            (self, rule),
-            (Self::Residual, StopRule::Residual) | (Self::Update, StopRule::Change)
-        )
+    /// The value of this norm at which a run stops, if it does by this norm.
+    pub fn tolerance(self, stop: &StopSpec, sweeps_per_cycle: u64) -> Option<f64> {
+        let tolerance = stop.tolerance?;
+        match (self, stop.rule) {
+            (Self::Residual, StopRule::Residual) | (Self::Update, StopRule::Change) => {
+                Some(tolerance)
+            }
+            (Self::Update, StopRule::ChangePerSweep) => Some(tolerance * sweeps_per_cycle as f64),
+            _ => None,
+        }
     }
 }

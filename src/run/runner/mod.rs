@@ -185,8 +185,8 @@ impl Run {
     }
 
     /// Jacobi's iteration on the same system, from its initial guess. It may make as many sweeps as this
-    /// run, and more, to the tolerance of the residual; the largest update of a sweep is not a measure
-    /// of that of a cycle, so a tolerance of the update does not end it.
+    /// run, and more, to the tolerance of the residual or of the update per sweep; the largest update of a sweep is not a
+    /// measure of that of a cycle, so a tolerance of the update does not end it.
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit.
@@ -205,7 +205,7 @@ impl Run {
     fn classic_stop(&self) -> Stop {
         let stop = self.plan.stop;
         Stop {
-            tolerance: stop.tolerance.filter(|_| stop.rule == StopRule::Residual),
+            tolerance: stop.tolerance.filter(|_| stop.rule != StopRule::Change),
             max_cycles: stop.max_cycles.saturating_mul(self.sweeps_per_cycle()),
             ..stop
         }
@@ -214,8 +214,9 @@ impl Run {
     /// Takes over Jacobi's iteration that was made alongside another run of this system, unless it stops
     /// at another tolerance. It may make as many sweeps as it takes for either run.
     pub(in crate::run) fn take_classic(&self, mut classic: Self) -> Option<Self> {
-        let Stop { tolerance, max_cycles, .. } = self.classic_stop();
-        if classic.plan.stop.tolerance != tolerance {
+        let Stop { tolerance, max_cycles, rule } = self.classic_stop();
+        let other = classic.plan.stop;
+        if other.tolerance != tolerance || (tolerance.is_some() && other.rule != rule) {
             return None;
         }
         classic.allow(max_cycles);
@@ -262,7 +263,7 @@ impl Run {
         let history = History::new(Record { residual: Some(residual), ..Record::unknown(0, 0.0) });
         let goal = plan.stop.tolerance.map(|tolerance| match plan.stop.rule {
             StopRule::Residual => tolerance * residual.l2,
-            StopRule::Change => tolerance,
+            StopRule::Change | StopRule::ChangePerSweep => tolerance,
         });
         Self {
             plan,
@@ -517,9 +518,7 @@ impl Run {
     }
 
     fn norm_request(&self) -> NormRequest {
-        let is_criterion =
-            self.plan.stop.rule == StopRule::Change && self.plan.stop.tolerance.is_some();
-        if self.finds_all_norms || is_criterion {
+        if self.finds_all_norms || self.plan.stop.compares_change() {
             NormRequest::ALL
         } else {
             NormRequest::RESIDUAL_L2
@@ -639,11 +638,9 @@ impl Run {
     /// Adds the newest value of the compared norm to the forecast.
     fn update_forecast(&mut self) {
         let latest = *self.history.latest();
-        let norm = match self.plan.stop.rule {
-            StopRule::Residual => latest.residual.map(|residual| residual.l2),
-            StopRule::Change => latest.max_change,
-        };
-        if let Some(norm) = norm {
+        let residual = latest.residual.map(|residual| residual.l2);
+        let sweeps = self.sweeps_per_cycle();
+        if let Some(norm) = self.plan.stop.compared(residual, latest.max_change, sweeps) {
             self.forecast.note(latest.cycle, norm);
         }
     }
@@ -653,7 +650,9 @@ impl Run {
             // An initial guess that solves the system has nothing left to reduce.
             if residual.l2 == 0.0 { 0.0 } else { residual.l2 / self.start }
         });
-        self.plan.stop.is_met(reduction, record.max_change)
+        let stop = &self.plan.stop;
+        let compared = stop.compared(reduction, record.max_change, self.sweeps_per_cycle());
+        compared.zip(stop.tolerance).is_some_and(|(compared, tolerance)| compared <= tolerance)
     }
 
     /// Whether what came with the cycles proposes that the run stops at the newest iterate.

@@ -2,7 +2,6 @@
 
 use super::Run;
 use super::store::{Progress, Stored};
-use crate::run::spec::StopRule;
 use crate::solver::{CycleNorms, NormRequest, ResidualNorms, SolverError};
 
 impl Run {
@@ -11,9 +10,7 @@ impl Run {
     pub(super) fn make_stored(&mut self) -> Result<(), SolverError> {
         let Some(Stored { residual: residual_before, .. }) = self.stored else { return Ok(()) };
         let batch = self.solver.cycles(1, NormRequest::NONE)?;
-        let stop = self.plan.stop;
-        let compares_change = stop.rule == StopRule::Change && stop.tolerance.is_some();
-        let max_change = if compares_change || self.finds_all_norms {
+        let max_change = if self.plan.stop.compares_change() || self.finds_all_norms {
             self.solver.norms(NormRequest::MAX_CHANGE)?.max_change
         } else {
             None

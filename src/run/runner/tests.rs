@@ -5,7 +5,7 @@ use crate::grid::Precision;
 use crate::run::plan::Planner;
 use crate::run::{Backend, MatrixSpec, MethodName, ProblemKind, RunSpec};
 use crate::solver::fake::Batches;
-use crate::solver::{ExchangePath, StopToken};
+use crate::solver::{ExchangePath, Height, StopToken};
 use std::time::Duration;
 
 /// Cycles at a time: one, as on the CPU; some; more than there are; and any.
@@ -493,6 +493,9 @@ fn jacobis_iteration_beside_another_run_stops_where_that_runs_own_would() {
     let alike = run_of(&with(8, Some(0.3), 1000), vec![1]);
     classic = alike.take_classic(classic).unwrap();
     assert_eq!((classic.cycle(), classic.outcome()), (sweeps, Some(&Outcome::Converged)));
+    let mut by_update = with(4, Some(0.3), 1000);
+    by_update.stop.rule = StopRule::ChangePerSweep;
+    assert!(run_of(&by_update, vec![1]).take_classic(alike.classic().unwrap()).is_none());
     let lower = run_of(&with(4, Some(0.1), 1000), vec![1]);
     assert!(lower.take_classic(classic).is_none());
 
@@ -504,6 +507,36 @@ fn jacobis_iteration_beside_another_run_stops_where_that_runs_own_would() {
     let mut expected = run_of(&with(1, None, 12), vec![1]).classic().unwrap();
     while expected.advance(u64::MAX).unwrap().is_none() {}
     assert_eq!(records(&classic), records(&expected));
+}
+
+/// However many sweeps a cycle has, the update per sweep ends the run as that of classic Jacobi would, at the first whole cycle;
+/// classic Jacobi beside it stops by the same rule.
+#[test]
+fn the_update_per_sweep_ends_a_run_whatever_its_cycle() {
+    let with = |name: MethodName, height: Option<usize>| {
+        let mut spec = small();
+        spec.method.set_name(name);
+        spec.method.height = height.map(Height::Sweeps);
+        spec.method.backend = Backend::Cpu;
+        spec.stop =
+            Stop { rule: StopRule::ChangePerSweep, tolerance: Some(1e-5), max_cycles: 100_000 };
+        finished(&spec, vec![1, 5], 1)
+    };
+    let classic = with(MethodName::Classic, None);
+    for height in [2, 4] {
+        let run = with(MethodName::Wavefront, Some(height));
+        assert_eq!(run.outcome(), Some(&Outcome::Converged));
+        let sweeps = run.sweeps_per_cycle();
+        assert_eq!(sweeps, height as u64);
+        let per_sweep = run.record().max_change.unwrap() / sweeps as f64;
+        assert!(per_sweep <= 1e-5 && run.record().max_change.unwrap() > 1e-5);
+        // The mean over a pass is larger than its last update.
+        let beyond = (run.cycle() * sweeps).checked_sub(classic.cycle()).unwrap();
+        assert!(beyond <= 2 * sweeps, "{beyond}");
+        let mut beside = run.classic().unwrap();
+        while beside.advance(u64::MAX).unwrap().is_none() {}
+        assert_eq!(beside.cycle(), classic.cycle());
+    }
 }
 
 /// A solver that was given an iterate does not know what the cycle before changed.
