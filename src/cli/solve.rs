@@ -302,10 +302,10 @@ impl Solve {
             }
             // The next cycles may take minutes: then the process ends without them, or the run at the last whole one.
             interrupt.ends_with(self.interrupted(run));
-            match run.advance(u64::MAX) {
+            match progress.advance(run) {
                 Err(SolverError::Stopped) => return Ok(false),
                 Err(failure) => go_on(run, failure)?,
-                Ok(_) => {}
+                Ok(()) => {}
             }
             progress.show_run(run);
         }
@@ -428,7 +428,7 @@ fn not_converged(run: &Run) -> Option<String> {
 pub(super) fn out_of_cycles(stop: &Stop, tolerance: f64, cycles: u64) -> String {
     format!(
         "the {} did not reach the tolerance {tolerance:?} within {}; allow more with --max-cycles, or raise --tol",
-        stop.rule.name(),
+        stop.rule.name().replace('-', " "),
         counted(cycles, "cycle"),
     )
 }
@@ -820,6 +820,10 @@ impl Summary {
         row("‖r‖₂", known(self.residual));
         row("‖r‖₂ / ‖r₀‖₂", known(self.reduction) + &criterion(StopRule::Residual));
         row("‖Δu‖∞", known(self.max_change) + &criterion(StopRule::Change));
+        if plan.stop.rule == StopRule::ChangePerSweep {
+            let change = self.max_change.map(|change| change / plan.sweeps_per_cycle() as f64);
+            row("‖Δu‖∞ per sweep", known(change) + &criterion(StopRule::ChangePerSweep));
+        }
         if let Some(left) = self.error_left {
             row("error left", format!("{} of the initial guess's ‖u − u*‖₂", percent(left)));
         }

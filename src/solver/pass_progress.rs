@@ -12,8 +12,9 @@ pub struct PassMoment {
 }
 
 /// The moment of the pass under way. A solver writes it once a sweep of a step, which costs nothing beside the sweep, and
-/// whoever draws it reads it from another thread.
+/// whoever draws it reads it from another thread. It has a page of its own, which a GPU can write to.
 #[derive(Debug, Default)]
+#[repr(align(4096))]
 pub struct PassProgress(AtomicU64);
 
 /// Bits of the sweep; those above are the step's.
@@ -31,7 +32,14 @@ impl PassProgress {
 
     /// Notes a moment.
     pub(in crate::solver) fn set(&self, step: usize, sweep: usize) {
-        self.0.store((step as u64) << SWEEP_BITS | sweep as u64, Ordering::Relaxed);
+        self.0.store(PassMoment { step, sweep }.packed(), Ordering::Relaxed);
+    }
+}
+
+impl PassMoment {
+    /// As a single number.
+    pub(in crate::solver) fn packed(self) -> u64 {
+        (self.step as u64) << SWEEP_BITS | self.sweep as u64
     }
 }
 

@@ -8,11 +8,14 @@ use crate::observations::near;
 use crate::volumes::volume;
 use proptest::prelude::*;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 use tilescope::grid::{ByteCount, Precision, Shape};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::{
-    self, Height, Kernel, Method, MethodName, NormRequest, Pass, Slabs, Solver, SolverError,
-    Streaming, Traffic,
+    self, Height, Kernel, Method, MethodName, NormRequest, Pass, PassMoment, Slabs, Solver,
+    SolverError, Streaming, Traffic,
 };
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -21,6 +24,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("sweeps_made_together_in_a_window_have_them_too", sweeps_made_together),
     ("pinned_arrays_have_them_too", pinned_arrays_have_them_too),
     ("slabs_of_several_devices_make_them_too", slabs_of_several_devices),
+    ("a_pass_is_followed", a_pass_is_followed),
     ("passes_over_planes_begin_anew", passes_over_planes_begin_anew),
     ("other_passes_share_the_arrays", other_passes_share_the_arrays),
     ("coefficients_per_point_do_not_stream_on_a_gpu", coefficients_per_point_do_not_stream),
@@ -250,6 +254,46 @@ fn pinned_arrays_have_them_too() {
         let budget = Budget { method, slabs, height, planes, beside: 0.0 };
         compare(&case(number as u64), budget, Precision::F64);
     }
+}
+
+/// The GPU notes how far a pass has come while it makes it: moments follow each other, up to its end.
+fn a_pass_is_followed() {
+    let shape = Shape::grid_3d(512, 512, 200).expect("a shape");
+    let budget = Budget {
+        method: MethodName::Wavefront,
+        slabs: Slabs::Auto,
+        height: 4,
+        planes: 24,
+        beside: 0.0,
+    };
+    let streaming = budget.of(&shape, Precision::F64);
+    let method = Method::Streaming(streaming);
+    let problem = problem(shape, 5);
+    let mut gpu =
+        crate::gpu::poisoned_solver(&problem, method, Precision::F64, Kernel::CLASSIC, None)
+            .expect("a GPU with room");
+    let progress = gpu.pass_progress().expect("a GPU that can tell");
+    let is_made = AtomicBool::new(false);
+    let moments = thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            let mut moments = Vec::new();
+            while !is_made.load(Ordering::Acquire) {
+                let PassMoment { step, sweep } = progress.moment();
+                moments.push((step, sweep));
+                thread::sleep(Duration::from_micros(50));
+            }
+            moments
+        });
+        gpu.cycles(1, NormRequest::NONE).expect("a GPU at work");
+        is_made.store(true, Ordering::Release);
+        watch.join().expect("no panic")
+    });
+    let steps = Pass::on_gpu(&streaming, &shape).steps();
+    assert_eq!(progress.moment(), PassMoment { step: steps, sweep: 0 });
+    assert!(moments.is_sorted(), "{moments:?}");
+    let mut between: Vec<_> = moments.iter().filter(|it| (1..steps).contains(&it.0)).collect();
+    between.dedup();
+    assert!(between.len() > 5, "{steps} steps: {moments:?}");
 }
 
 /// A run goes back to its start, and goes on from any iterate.

@@ -1,6 +1,7 @@
 //! What one GPU has of a pass, and a pass over all of them: each makes slabs of its own, at the same time as the others.
 //! They read the old iterate and write the new one on this machine, and know nothing of each other.
 
+use super::followed::Followed;
 use super::lanes::{Lanes, Slow, Window, Work};
 use super::sweep::PlaneSweep;
 use crate::grid::Shape;
@@ -85,6 +86,11 @@ impl<R: DeviceReal> StreamDevice<R> {
         self.sweep.footprint()
     }
 
+    /// Slabs or chunks of its pass.
+    pub fn steps(&self) -> usize {
+        self.part.pass.steps()
+    }
+
     /// Fills its working arrays with NaN.
     pub fn poison(&self) -> Result<(), SolverError> {
         let stream = self.lanes.stream();
@@ -97,7 +103,7 @@ impl<R: DeviceReal> StreamDevice<R> {
         self.gpu().check(self.lanes.times(&self.part.pass, &self.sweep, points))
     }
 
-    fn work(&self, axis: Planes) -> Work<'_, R> {
+    fn work<'a>(&'a self, axis: Planes, followed: Option<&'a Followed>) -> Work<'a, R> {
         Work {
             pass: &self.part.pass,
             windows: &self.windows,
@@ -105,6 +111,7 @@ impl<R: DeviceReal> StreamDevice<R> {
             axis,
             traffic: Traffic::default(),
             is_timed: false,
+            followed,
         }
     }
 
@@ -128,7 +135,7 @@ impl<R: DeviceReal> StreamDevice<R> {
 }
 
 /// Makes a pass on all devices at the same time; returns what was moved and computed, and the seconds of the GPU that took
-/// the longest.
+/// the longest. Those of a single device may be `followed`.
 ///
 /// # Errors
 /// [`SolverError`] if a GPU fails; the next iterate is undefined then. Either way no copy is under way any more.
@@ -136,9 +143,10 @@ pub(super) fn pass<R: DeviceReal>(
     devices: &[StreamDevice<R>],
     shape: &Shape,
     slow: Slow<'_, R>,
+    followed: Option<&Followed>,
 ) -> Result<(Traffic, f64), SolverError> {
     let axis = Planes::of(shape);
-    let mut works: Vec<_> = devices.iter().map(|device| device.work(axis)).collect();
+    let mut works: Vec<_> = devices.iter().map(|device| device.work(axis, followed)).collect();
     let enqueued = enqueue(devices, &mut works, shape, slow);
     // For all of them, whatever failed.
     let waited: Vec<_> =

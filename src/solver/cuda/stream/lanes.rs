@@ -1,5 +1,6 @@
 //! A pass on a GPU: three streams that wait for each other, and the working arrays.
 
+use super::followed::Followed;
 use super::ring::{Ring, rounded};
 use super::sweep::PlaneSweep;
 use crate::solver::cuda::arguments::Pointer;
@@ -128,6 +129,8 @@ pub(super) struct Work<'a, R> {
     pub traffic: Traffic,
     /// Whether its steps are timed.
     pub is_timed: bool,
+    /// Where the GPU notes how far it has come, if it does.
+    pub followed: Option<&'a Followed>,
 }
 
 impl Lanes {
@@ -279,6 +282,9 @@ impl Lanes {
             match made.len() {
                 1 => work.sweep.launch(&sweeps.stream, start, planes.swept.len())?,
                 _ => work.sweep.launch_together(&sweeps.stream, start, &planes)?,
+            }
+            if let Some(followed) = work.followed {
+                followed.enqueue(&sweeps.stream, number, made.end - 1)?;
             }
             work.traffic.updates += work.sweep.updates(made.len(), &planes);
         }

@@ -4,6 +4,7 @@
 //! (`device`).
 
 mod device;
+mod followed;
 mod lanes;
 mod link;
 mod pinned;
@@ -26,11 +27,13 @@ use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::streaming::Planes;
 use crate::solver::{
     Advance, ArrayFiles, Batch, CycleNorms, Describe, DeviceInfo, ExchangePath, Kernel, Method,
-    NormRequest, Norms, Observe, Pass, PassTimes, Solver, SolverError, Streaming, Traffic,
+    NormRequest, Norms, Observe, Pass, PassProgress, PassTimes, Solver, SolverError, Streaming,
+    Traffic,
 };
 pub(super) use link::link_speed;
 
 use device::{Part, StreamDevice};
+use followed::Followed;
 use lanes::{Slow, Window};
 use pinned::Pinned;
 use std::collections::HashMap;
@@ -40,6 +43,9 @@ use std::time::Duration;
 
 /// Passes are made in batches of this duration.
 const BATCH: Duration = Duration::from_millis(5);
+
+/// Passes that take less, in seconds, are not followed: to note every sweep would take a part of theirs.
+const SHORTEST_FOLLOWED: f64 = 0.05;
 
 /// The right-hand side on this machine, shared by the solvers of a system.
 struct RightHandSide<R> {
@@ -56,6 +62,8 @@ pub(super) struct StreamSolver<R: DeviceReal> {
     /// Of the last pass, if one was made.
     traffic: Option<Traffic>,
     times: Option<Arc<PassTimes>>,
+    /// Of a single device on a GPU that can tell.
+    followed: Option<Followed>,
     info: DeviceInfo,
     /// The kernel that was chosen, perhaps [`Kernel::AUTO`].
     chosen: Kernel,
@@ -163,11 +171,12 @@ impl<R: DeviceReal> StreamSolver<R> {
             footprint: devices[0].footprint(),
         };
         Ok(Self {
-            devices,
             method: method.clone(),
             traffic: None,
             times: None,
+            followed: if devices.len() == 1 { Followed::on(&gpus[0]) } else { None },
             info,
+            devices,
             chosen: kernel,
             problem: Arc::clone(problem),
             on: on.devices.to_vec(),
@@ -194,7 +203,15 @@ impl<R: DeviceReal> StreamSolver<R> {
         let shape = self.problem.shape;
         let (from, to) = self.host.arrays_mut();
         let slow = Slow { from, g: self.rhs.system.g.as_slice(), to };
-        let made = device::pass(&self.devices, &shape, slow);
+        let is_long = |times: &Arc<PassTimes>| times.seconds >= SHORTEST_FOLLOWED;
+        let followed = self.followed.as_ref().filter(|_| self.times.as_ref().is_none_or(is_long));
+        if let Some(followed) = followed {
+            followed.set(0, 0);
+        }
+        let made = device::pass(&self.devices, &shape, slow, followed);
+        if let Some(followed) = &self.followed {
+            followed.set(self.devices[0].steps(), 0);
+        }
         let gpus = || self.devices.iter().map(StreamDevice::gpu);
         let (moved, seconds) = made.map_err(|error| several::failed(gpus(), error))?;
         self.host.swap();
@@ -333,6 +350,10 @@ impl<R: DeviceReal> Describe for StreamSolver<R> {
 
     fn pass_times(&self) -> Option<Arc<PassTimes>> {
         self.times.clone()
+    }
+
+    fn pass_progress(&self) -> Option<Arc<PassProgress>> {
+        self.followed.as_ref().map(|followed| Arc::clone(followed.progress()))
     }
 
     fn device(&self) -> Option<&DeviceInfo> {

@@ -35,12 +35,31 @@ impl Pinned {
         if bytes < SMALLEST {
             return Ok(None);
         }
+        Self::register(gpu, values.as_ptr().cast(), bytes, PORTABLE).map(Some)
+    }
+
+    /// Pins a value that has pages of its own, and which GPUs can write to. It must not be dropped or moved before this is
+    /// dropped.
+    ///
+    /// # Errors
+    /// [`SolverError::Pinned`] if the system refuses it.
+    pub fn page<T>(gpu: &Arc<Gpu>, value: &T) -> Result<Self, SolverError> {
+        let mapped = PORTABLE | sys::CU_MEMHOSTREGISTER_DEVICEMAP;
+        Self::register(gpu, std::ptr::from_ref(value).cast(), size_of_val(value), mapped)
+    }
+
+    fn register(
+        gpu: &Arc<Gpu>,
+        address: *const c_void,
+        bytes: usize,
+        how: u32,
+    ) -> Result<Self, SolverError> {
         gpu.check(gpu.context.bind_to_thread())?;
-        let address = values.as_ptr().cast::<c_void>().cast_mut();
-        // SAFETY: the pages belong to the array, which the caller keeps as long as this.
-        let answer = unsafe { sys::cuMemHostRegister_v2(address, bytes, PORTABLE) };
+        let address = address.cast_mut();
+        // SAFETY: the pages belong to a value that the caller keeps as long as this.
+        let answer = unsafe { sys::cuMemHostRegister_v2(address, bytes, how) };
         answer.result().map_err(|error| gpu.not_pinned(bytes as u64, error))?;
-        Ok(Some(Self { gpu: Arc::clone(gpu), address }))
+        Ok(Self { gpu: Arc::clone(gpu), address })
     }
 }
 
