@@ -1,12 +1,15 @@
-//! The planes of the grid in the colours of the sweeps that they have in the pass under way: it moves while a pass is
-//! made, and a pass can be stepped through while the run is paused.
+//! The planes of the grid in the colours of the sweeps that they have in the pass under way, in a strip and over the map: it
+//! moves while a pass is made, and a pass can be stepped through while the run is paused.
 
 use crate::app::panes::pane_type::PaneContext;
+use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
+use crate::grid::Slice;
 use crate::number::{grouped, seconds};
 use crate::picture::{ColourMap, PassPicture};
 use crate::run::{Phase, Report};
 use crate::solver::PassMoment;
+use eframe::egui::emath::RectTransform;
 use eframe::egui::{
     Color32, Id, Label, Rect, Response, RichText, Sense, Slider, Ui, Vec2, WidgetInfo,
     accesskit::Role, vec2,
@@ -26,21 +29,24 @@ const SHORTEST: f64 = 0.1;
 /// Time between two pictures of a pass under way.
 const EVERY: Duration = Duration::from_millis(33);
 
+/// How much of the map the colours of sweeps hide.
+const OVER_MAP: f32 = 0.5;
+
 /// Draws the strip of a pass, the moment that it shows, and what its colours mean.
 pub(super) fn ui(ui: &mut Ui, pass: &PassPicture, context: &PaneContext<'_>) {
-    let moment = match context.report.filter(|report| is_moving(report, context)) {
-        Some(report) => under_way(ui, pass, report),
+    let moment = match context.report.filter(|report| is_moving(report, context.session)) {
+        Some(report) => {
+            let (moment, text) = under_way(ui, pass, report);
+            ui.add(Label::new(text).truncate());
+            moment
+        }
         None => chosen(ui, pass),
     };
     let n = pass.streaming.height();
-    let colour = |sweeps: usize| {
-        let table = ColourMap::Viridis.table();
-        let [red, green, blue, _] = table[sweeps * (table.len() - 1) / n];
-        Color32::from_rgb(red, green, blue)
-    };
+    let colour = |sweeps| colour(sweeps, n);
     let sweeps = pass.sweeps_across(moment, pass.planes().min(COLUMNS));
     let size = vec2(ui.available_width(), HEIGHT);
-    let about = "The planes from the first to the last, in the colours of the sweeps that they have in this pass: those in fast memory by what it has of them, the others by what lies in slow memory.";
+    let about = "The planes from the first to the last, in the colours of the sweeps that they have in this pass, as over the map: those in fast memory by what it has of them, the others by what lies in slow memory.";
     let strip = columns(ui, size, &sweeps, colour);
     strip.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Planes by sweeps"));
     strip.on_hover_text(about);
@@ -54,18 +60,61 @@ pub(super) fn ui(ui: &mut Ui, pass: &PassPicture, context: &PaneContext<'_>) {
     });
 }
 
+/// Colours the planes of the map as the strip does, while the pass is neither at its beginning nor over.
+pub(super) fn over_map(
+    ui: &Ui,
+    area: Rect,
+    map: &RectTransform,
+    session: &Session,
+    report: &Report,
+) {
+    let (shape, pass) = (&report.plan.problem.shape, PassPicture::of(&report.plan));
+    let Some(pass) = pass.filter(|_| shape.dim() > 1) else { return };
+    let moment = match is_moving(report, session) {
+        true => under_way(ui, &pass, report).0,
+        false => pass.moment(chosen_number(ui, &pass)),
+    };
+    if [pass.moment(0), pass.moment(pass.moments())].contains(&moment) {
+        return;
+    }
+    let slice = Slice::shown(session.view.slice, shape);
+    let columns = shape.axes()[slice.map_or(0, |slice| slice.axes()[0])] as f32;
+    let mut planes = pass.sweeps_across(moment, pass.planes());
+    // Across the last axis a slice is one plane; otherwise planes lie below each other.
+    if let Some(slice) = slice.filter(|slice| slice.axis == 2) {
+        planes = vec![planes[slice.index]; shape.ny()];
+    }
+    let painter = ui.painter().with_clip_rect(area);
+    let mut first = 0;
+    for equal in planes.chunk_by(|one, other| one == other) {
+        let last = first + equal.len();
+        let rows =
+            map.transform_rect(Rect::from_x_y_ranges(0.0..=columns, first as f32..=last as f32));
+        let colour = colour(equal[0], pass.streaming.height());
+        painter.rect_filled(rows, 0.0, colour.gamma_multiply(OVER_MAP));
+        first = last;
+    }
+}
+
+/// The colour of planes that have made some of the sweeps of a pass.
+fn colour(sweeps: usize, of: usize) -> Color32 {
+    let table = ColourMap::Viridis.table();
+    let [red, green, blue, _] = table[sweeps * (table.len() - 1) / of];
+    Color32::from_rgb(red, green, blue)
+}
+
 /// Whether the run makes cycles.
-fn is_moving(report: &Report, context: &PaneContext<'_>) -> bool {
-    context.session.running
-        && report.epoch == context.session.epoch
+fn is_moving(report: &Report, session: &Session) -> bool {
+    session.running
+        && report.epoch == session.epoch
         && matches!(report.phase, Phase::Running | Phase::CatchingUp)
 }
 
-/// The moment of the pass under way, in words. Where it cannot be followed, all planes have its sweeps.
-fn under_way(ui: &mut Ui, pass: &PassPicture, report: &Report) -> PassMoment {
+/// The moment of the pass under way, and in words. Where it cannot be followed, all planes have its sweeps.
+fn under_way(ui: &Ui, pass: &PassPicture, report: &Report) -> (PassMoment, String) {
     let over = pass.moment(pass.moments());
     let taken = report.passes.last().map(|last| last.seconds);
-    let (moment, text) = match (&report.pass_progress, taken) {
+    match (&report.pass_progress, taken) {
         (None, _) => (over, "Passes on this device are not followed.".to_owned()),
         (_, Some(taken)) if taken < SHORTEST => {
             let text = format!("A pass takes {}: pause to step through one.", seconds(taken));
@@ -76,16 +125,21 @@ fn under_way(ui: &mut Ui, pass: &PassPicture, report: &Report) -> PassMoment {
             let moment = progress.moment();
             (moment, format!("{}.", pass.moment_title(moment)))
         }
-    };
-    ui.add(Label::new(text).truncate());
-    moment
+    }
+}
+
+/// Where the chosen moment of a pass is remembered.
+const CHOSEN: &str = "moment of a pass";
+
+/// The number of the chosen moment of a pass.
+fn chosen_number(ui: &Ui, pass: &PassPicture) -> usize {
+    let number = ui.data(|data| data.get_temp(Id::unique(CHOSEN)));
+    number.unwrap_or(0).min(pass.moments())
 }
 
 /// The moment that is chosen of a pass.
 fn chosen(ui: &mut Ui, pass: &PassPicture) -> PassMoment {
-    let id = Id::unique("moment of a pass");
-    let all = pass.moments();
-    let mut number = ui.data(|data| data.get_temp(id)).unwrap_or(0).min(all);
+    let (all, mut number) = (pass.moments(), chosen_number(ui, pass));
     ui.horizontal(|ui| {
         let slider = ui.add(Slider::new(&mut number, 0..=all).show_value(false));
         let about = "A moment of a pass: sweep by sweep of each slab of a pyramid, or chunk of the wavefront.";
@@ -93,7 +147,7 @@ fn chosen(ui: &mut Ui, pass: &PassPicture) -> PassMoment {
         let title = format!("{}.", pass.moment_title(pass.moment(number)));
         ui.add(Label::new(title).truncate());
     });
-    ui.data_mut(|data| data.insert_temp(id, number));
+    ui.data_mut(|data| data.insert_temp(Id::unique(CHOSEN), number));
     pass.moment(number)
 }
 

@@ -16,8 +16,11 @@ use crate::solver::{Pass, PassMoment, Place, Scheme, Step, Streaming};
 /// The most slabs or chunks that are drawn, from the first on: more are too narrow to tell apart.
 const MOST_STEPS: usize = 12;
 
-/// The most lines that hatch one side of a slab.
-const MOST_LINES: usize = 24;
+/// By what part of the height a line of the hatching rises across the base; there are twice as many lines in it.
+const RISE: f64 = 1.0 / 6.0;
+
+/// Steps along a line of the hatching by which its ends are found.
+const HATCHED_STEPS: usize = 32;
 
 /// Slabs or chunks of a pass.
 struct PlanesFigure;
@@ -280,15 +283,41 @@ fn outline(ends: &[(f64, f64, f64)], colour: [u8; 3]) -> Vec<Series> {
     lines.collect()
 }
 
-/// Lines through what a slab computes and does not own, as another one does.
+/// Slanted lines through what a slab computes and does not own, as another one does. They lean outwards, so that those of
+/// neighbours cross.
 fn hatching(ends: &[(f64, f64, f64)], step: &Step, colour: [u8; 3]) -> Vec<Series> {
     let (first, last) = (step.down.start as f64 - 0.5, step.down.end as f64 - 0.5);
-    let every = ends.len().div_ceil(MOST_LINES).max(1);
-    let lines = ends.iter().skip(1).step_by(every).flat_map(|&(left, right, sweep)| {
-        [(left, first), (last, right)].map(|(from, to)| (from, to, sweep))
-    });
-    let lines = lines.filter(|(from, to, _)| from < to);
-    lines.map(|(from, to, y)| Series::line("", vec![(from, y), (to, y)], colour)).collect()
+    let left: Vec<_> = ends.iter().map(|&(left, _, sweep)| (sweep, first - left)).collect();
+    let right: Vec<_> = ends.iter().map(|&(_, right, sweep)| (sweep, right - last)).collect();
+    let of_left = slanted(&left).map(|ends| ends.map(|(sweep, beyond)| (first - beyond, sweep)));
+    let of_right = slanted(&right).map(|ends| ends.map(|(sweep, beyond)| (last + beyond, sweep)));
+    let line = |mut ends: [(f64, f64); 2]| {
+        ends.sort_by(|one, other| one.0.total_cmp(&other.0));
+        Series { so_far: 0, ..Series::line("", ends.to_vec(), colour) }
+    };
+    of_left.chain(of_right).map(line).collect()
+}
+
+/// Both ends of each line that hatches one side: the sweeps made, and the planes from what is owned. `width` has how many planes
+/// are computed there in each sweep; it shrinks towards the last.
+fn slanted(width: &[(f64, f64)]) -> impl Iterator<Item = [(f64, f64); 2]> {
+    let (base, top) = (width.first().map_or(0.0, |it| it.1), width.last().map_or(0.0, |it| it.0));
+    let width_at = |sweep: f64| {
+        let next = width.partition_point(|(at, _)| *at < sweep).clamp(1, width.len() - 1);
+        let [(from, one), (to, other)] = [width[next - 1], width[next]];
+        one + (other - one) * (sweep - from) / (to - from)
+    };
+    let is_wide = base > 0.0 && width.len() > 1;
+    let lines = if is_wide { (2.0 / RISE) as u32 + 2 } else { 0 };
+    (1..lines).filter_map(move |line| {
+        // Where it leaves what is owned, perhaps below the base.
+        let start = top * RISE * (0.5 * f64::from(line) - 1.0);
+        let points = (0..=HATCHED_STEPS).map(|step| step as f64 / HATCHED_STEPS as f64);
+        let points = points.map(|part| (start + part * top * RISE, part * base));
+        let mut inside = points
+            .filter(|(sweep, beyond)| (0.0..=top).contains(sweep) && *beyond <= width_at(*sweep));
+        Some([inside.next()?, inside.last()?])
+    })
 }
 
 /// What a step owns: of a slab a rectangle, of a chunk all of it.

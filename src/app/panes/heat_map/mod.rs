@@ -13,6 +13,7 @@ mod slice;
 mod wipe;
 
 use crate::app::panes::heat_map::sides::{Side, sides};
+use crate::app::panes::sweeps_made;
 use crate::app::state::command::Command;
 use crate::app::state::compare::How;
 use crate::app::state::compared::{Compared, ComparisonTarget, captions};
@@ -51,6 +52,8 @@ pub struct Marks {
     pub cut: Option<CutLine>,
     /// The tile shown inside a cycle, [x, y]; a click chooses another.
     pub tile: Option<[usize; 2]>,
+    /// Whether planes are coloured by the sweeps that they have in the pass under way.
+    pub sweeps_made: bool,
 }
 
 /// The state of the heat map: its zoom and its colours.
@@ -220,6 +223,9 @@ impl HeatMap {
             lines(ui, clips[1], &to_screen, other, session.view.borders, is_beside);
             (to_screen, is_alike)
         });
+        if marks.sweeps_made && second.is_none() {
+            sweeps_made::over_map(ui, clips[0], &to_screen, session, report);
+        }
         lines(ui, clips[0], &to_screen, side, session.view.borders, true);
         if let Some(why) = not_kept(report).filter(|_| self.is_diagram) {
             say(ui, area, why);
