@@ -655,7 +655,7 @@ impl RunArgs {
             memory: self.memory.or(base.memory.filter(|_| is_streamed)),
             slabs: match (self.slabs, name) {
                 (Some(slabs), _) => slabs,
-                (None, MethodName::Pyramid) => base.slabs,
+                (None, name) if name == MethodName::Pyramid || name == base.name => base.slabs,
                 (None, _) => Slabs::Auto,
             },
             wave: self.common.wave.or(base.wave.filter(|_| is_tiled)),

@@ -103,7 +103,7 @@ impl MatrixSpec {
     fn check_sum(&self) -> Result<(), PlanError> {
         let Some(known) = self.checksum else { return Ok(()) };
         let read = |source| MarketError::Read { path: self.source.clone(), source };
-        let found = checksum(&self.source).map_err(read)?;
+        let found = checksum(&self.source).map_err(read).map_err(|error| self.unread(error))?;
         if found == known {
             return Ok(());
         }
@@ -175,7 +175,7 @@ impl MatrixSpec {
             Named::Generated(generated) => generated.matrix()?,
             Named::File => {
                 self.check_sum()?;
-                read_matrix(&self.source, on_progress)?
+                read_matrix(&self.source, on_progress).map_err(|error| self.unread(error))?
             }
             Named::Grid(problem) => {
                 let mut run = RunSpec { problem: *problem, ..RunSpec::default() };

@@ -1,10 +1,11 @@
 //! The start of a run in a store: at its initial guess, or where it was interrupted.
 
+use super::confirm::true_residual;
 use super::store::{Progress, Store, StoreError, Stored};
 use super::{Run, start_residual};
-use crate::run::history::Record;
+use crate::run::history::{DIFFERS, Record};
 use crate::run::plan::Plan;
-use crate::solver::{self, NormRequest, SolverError};
+use crate::solver::{self, NormRequest, Solver, SolverError};
 use std::sync::Arc;
 
 /// Why a run cannot begin in a store.
@@ -24,7 +25,7 @@ impl Run {
     /// what follows does not depend on where it was interrupted.
     ///
     /// # Errors
-    /// [`StoredRunError`] if the arrays cannot be opened, or the solver not be set up.
+    /// [`StoredRunError`] if the arrays cannot be opened or are not those of the checkpoint, or the solver not be set up.
     pub fn in_store(plan: &Arc<Plan>, mut store: Store) -> Result<Self, StoredRunError> {
         let method = plan.method.clone();
         let files = store.arrays()?;
@@ -39,6 +40,7 @@ impl Run {
             run.end_if_due()?;
             return Ok(run);
         };
+        check_iterate(plan, &*solver, &store, progress.residual.l2)?;
         let Progress { passes, seconds, max_change, start, growth, proposals, circling, .. } =
             progress;
         let mut run = Self::before_start(Arc::clone(plan), method, solver, start);
@@ -68,6 +70,26 @@ impl Run {
             None => Ok(()),
         }
     }
+}
+
+/// Checks that the iterate has the residual that the checkpoint records, as it comes with a pass or as b − A u: what ended
+/// the run is not believed of other files.
+fn check_iterate(
+    plan: &Plan,
+    solver: &dyn Solver,
+    store: &Store,
+    recorded: f64,
+) -> Result<(), StoredRunError> {
+    let is_recorded = |found: f64| {
+        (found - recorded).abs() <= DIFFERS * recorded
+            || !(found.is_finite() || recorded.is_finite())
+    };
+    let own = solver.norms(NormRequest::RESIDUAL_L2)?.residual.unwrap_or_default();
+    if is_recorded(own.l2) || is_recorded(true_residual(&plan.problem, solver)?.l2) {
+        return Ok(());
+    }
+    let path = store.path().to_owned();
+    Err(StoreError::OtherIterate { path, recorded }.into())
 }
 
 #[cfg(test)]
@@ -133,6 +155,35 @@ mod tests {
         assert!(bits(&run) == bits(&whole), "the same bits");
         let [ours, theirs] = [&run, &whole].map(|run| run.record().residual);
         assert_eq!(ours, theirs);
+    }
+
+    /// What a checkpoint says of an iterate is not believed: a run that was left would converge at once.
+    #[test]
+    fn a_checkpoint_of_another_iterate_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = spec(&[24, 30], MethodName::Wavefront, Precision::F32, 2);
+        let plan = Arc::new(Planner::default().plan(&plan).unwrap());
+        let mut run = in_store(&plan, folder.path());
+        for _ in 0..3 {
+            run.advance(u64::MAX).unwrap();
+        }
+        drop(run);
+        let file = folder.path().join("checkpoint.toml");
+        let text = fs::read_to_string(&file).unwrap();
+        let (before, rest) = text.split_once("[progress.residual]\nl2 = ").unwrap();
+        let (_, after) = rest.split_once('\n').unwrap();
+        let edited = format!("{before}[progress.residual]\nl2 = 1e-12\n{after}");
+        for edited in [text.replace("passes = 3", "passes = 2"), edited] {
+            fs::write(&file, edited).unwrap();
+            let store = Store::open(folder.path(), &plan).unwrap();
+            let said = Run::in_store(&plan, store).err().unwrap().to_string();
+            assert!(said.contains("is not the one of checkpoint.toml"), "{said}");
+        }
+        fs::write(&file, text.replace("passes = 3", "passes = x")).unwrap();
+        let said = Store::open(folder.path(), &plan).unwrap_err().to_string();
+        assert!(said.contains("line "), "{said}");
+        fs::write(&file, &text).unwrap();
+        assert_eq!(in_store(&plan, folder.path()).cycle(), 3);
     }
 
     proptest! {

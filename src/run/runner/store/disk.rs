@@ -7,12 +7,12 @@ use crate::files::{
     write_atomically,
 };
 use crate::grid::memory::human;
-use crate::number::fnv;
+use crate::number::{fnv, rounded};
 use crate::problem::{Problem, Source};
 use crate::run::history::Record;
 use crate::run::initial_guess::InitialGuess;
 use crate::run::plan::Plan;
-use crate::run::spec::{MethodSpec, RunSpec, StopSpec};
+use crate::run::spec::{MethodSpec, RunSpec, StopSpec, place};
 use crate::run::toml_message;
 use crate::solver::{ArrayFiles, Height, SOLVER_ARRAYS};
 use serde::{Deserialize, Serialize};
@@ -118,6 +118,14 @@ pub enum StoreError {
     Foreign {
         /// The file.
         path: PathBuf,
+    },
+    /// Its iterate is not the one that the checkpoint describes.
+    #[error("the iterate in {} is not the one of {CHECKPOINT}, which records ‖r‖₂ = {}: a file was changed or damaged; name another folder", .path.display(), rounded(*.recorded))]
+    OtherIterate {
+        /// The folder.
+        path: PathBuf,
+        /// ‖r‖₂ as the checkpoint has it.
+        recorded: f64,
     },
     /// The file of an array has another length.
     #[error("{} has {length} bytes, and the array has {expected}; the run cannot go on: name another folder, or delete this one", .path.display())]
@@ -228,8 +236,8 @@ impl Store {
     fn take_over(&mut self, file: &Path, plan: &Plan) -> Result<(), StoreError> {
         let no_checkpoint = |what| StoreError::NoCheckpoint { path: file.to_owned(), what };
         let text = read_text(file, LONGEST)?;
-        let found: Checkpoint =
-            toml::from_str(&text).map_err(|error| no_checkpoint(toml_message(&error)))?;
+        let found: Checkpoint = toml::from_str(&text)
+            .map_err(|error| no_checkpoint(place(&text, error.span()) + &toml_message(&error)))?;
         if found.version != VERSION {
             return Err(no_checkpoint(format!("its version is {}", found.version)));
         }
