@@ -200,6 +200,9 @@ pub struct Render {
     /// The slice through a 3D grid that a map shows [default: the middle of the last axis]
     #[arg(long, value_name = "x=N | y=N | z=N", help_heading = "Figure")]
     slice: Option<Slice>,
+    /// In the map of a 3D grid show, in place of the slice, the value of largest magnitude along the axis across it
+    #[arg(long, help_heading = "Figure")]
+    projection: bool,
     /// The point of a 3D grid that three slices have in common (--kind slices) [default: the middle, in
     /// the slice of --slice]
     #[arg(long, value_name = "I,J,K", help_heading = "Figure", value_parser = values::point_3d, allow_hyphen_values = true)]
@@ -569,6 +572,7 @@ impl Render {
             ("--range", self.range.is_some(), uses.range, "heat-map"),
             ("--map", self.map.is_some(), uses.colours, "heat-map"),
             ("--slice", self.slice.is_some(), uses.slice, "heat-map"),
+            ("--projection", self.projection, uses.projection, "heat-map"),
             ("--borders", self.borders, uses.borders, "heat-map"),
             ("--until", self.until.is_some(), view.goes_on(dim), "curves"),
             ("--probe", !self.probes.is_empty(), uses.probes, "probes"),
@@ -717,6 +721,7 @@ impl Render {
             log_x: self.log_x,
             norm: self.norm.unwrap_or_default(),
             slice: self.slice,
+            projection: self.projection,
             through: self.through,
             camera: self.camera(),
             slow_link: self.slow_link.unwrap_or_default(),
@@ -953,6 +958,7 @@ mod tests {
             (view.field, view.figure.scale) = (field, usual.scale);
         }
         view.slice = view.slice.filter(|_| uses.slice);
+        view.projection &= uses.projection;
         view.figure.absolute &= uses.absolute;
         view.figure.range = view.figure.range.filter(|_| uses.range);
         if !uses.colours {

@@ -70,7 +70,7 @@ prop_compose! {
             any::<usize>().prop_map(CutLine::Column),
             any::<[[usize; 2]; 2]>().prop_map(CutLine::Segment),
         ]),
-        slice in option::of((0..3_usize, any::<usize>())),
+        (slice, projection) in (option::of((0..3_usize, any::<usize>())), any::<bool>()),
         through in option::of(any::<[usize; 3]>()),
         camera in [number(), number(), number()],
         beyond in [
@@ -101,7 +101,7 @@ prop_compose! {
         let camera = Camera { azimuth, elevation, zoom };
         let slice = slice.map(|(axis, index)| Slice { axis, index });
         ViewSpec {
-            cycle, field, kind, over, log_x, norm, slice, through, camera, slow_link, cut, until, classic, chebyshev,
+            cycle, field, kind, over, log_x, norm, slice, projection, through, camera, slow_link, cut, until, classic, chebyshev,
             conjugate_gradients, asymptotic_rate, probes, pairing, colours, inside, figure,
             frames, places, compared,
         }

@@ -301,7 +301,7 @@ fn other_slice(
     let slice = Slice::shown(it.session.view.slice, shape)?;
     let slice = Slice { index: index(slice.index)?, ..slice };
     slice.check(shape).ok()?;
-    changed_view(it, |view| view.slice = Some(slice))
+    changed_view(it, |view| (view.slice, view.projection) = (Some(slice), false))
 }
 
 pub const PROBE: Action = Action {

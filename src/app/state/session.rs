@@ -143,6 +143,9 @@ impl Session {
             settings.borders = figure.borders;
         }
         settings.slice = slice.or(settings.slice);
+        if uses.projection {
+            settings.projection = view.projection;
+        }
         if uses.through {
             settings.through = view.through;
         }
@@ -182,7 +185,13 @@ impl Session {
     ) -> ObservationRequest {
         ObservationRequest {
             field: self.view.field,
-            map: Some(MapRequest { part, slice: self.view.slice, most, is_of_iterate: false }),
+            map: Some(MapRequest {
+                part,
+                slice: self.view.slice,
+                is_projection: self.view.projection,
+                most,
+                is_of_iterate: false,
+            }),
             probe,
             probes: self.view.probes.clone(),
             edge_share: true,

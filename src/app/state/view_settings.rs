@@ -19,6 +19,8 @@ pub struct ViewSettings {
     pub colours: [Colours; FieldKind::ALL.len()],
     /// The slice through a 3D grid; `None` for the middle of the last axis.
     pub slice: Option<Slice>,
+    /// Whether the map shows, in place of the slice, the value of largest magnitude along the axis across it.
+    pub projection: bool,
     /// The common point of three slices; `None` for the middle, in that slice.
     pub through: Option<[usize; 3]>,
     /// From where the volume is seen.
@@ -133,6 +135,7 @@ impl Default for ViewSettings {
             field: FieldKind::Residual,
             colours: FieldKind::ALL.map(colours),
             slice: None,
+            projection: false,
             through: None,
             camera: Camera::default(),
             slow_link: SlowLink::default(),

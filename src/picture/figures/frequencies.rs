@@ -56,7 +56,7 @@ impl FigureType for FrequenciesFigure {
     }
 
     fn uses(&self) -> Uses {
-        Uses { absolute: false, borders: false, ..Uses::MAP }
+        Uses { absolute: false, borders: false, projection: false, ..Uses::MAP }
     }
 
     fn request(&self, view: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {

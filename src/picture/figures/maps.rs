@@ -111,7 +111,7 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
         })
         .collect();
     let samples = &first.map().samples;
-    let [across, down] = samples.slice.map_or([0, 1], Slice::axes).map(|axis| INDEX_NAMES[axis]);
+    let [across, down] = index_names(samples.slice);
     let x_axis = MapAxis {
         label: across,
         start: samples.columns.start as f64,
@@ -163,14 +163,21 @@ pub(crate) fn range_of(shown: &[f32], spec: &FigureSpec) -> Option<Range> {
     is_known.then(|| Range::of(spec.scale, shown.iter().copied()))
 }
 
+/// The names of the indices across and down: of a 2D grid, or of a slice through a 3D one.
+fn index_names(slice: Option<Slice>) -> [&'static str; 2] {
+    slice.map_or([0, 1], Slice::axes).map(|axis| INDEX_NAMES[axis])
+}
+
 /// The samples of each run's field, point by point.
 pub(crate) fn map_tables<'a>(
     snapshots: &[&'a Snapshot],
     view: &ViewSpec,
 ) -> Vec<(String, CsvTable<'a>)> {
     let table = |snapshot: &&'a Snapshot| {
-        let y = if snapshot.map().cycles_per_row.is_some() { "cycle" } else { "j" };
-        run::map_table(["i", y, snapshot.field().name()], snapshot.map())
+        let map = snapshot.map();
+        let [across, down] = index_names(map.samples.slice);
+        let down = if map.cycles_per_row.is_some() { "cycle" } else { down };
+        run::map_table([across, down, snapshot.field().name()], map)
     };
     let names = Titles::of(snapshots, view).each;
     names.into_iter().zip(snapshots.iter().map(table)).collect()

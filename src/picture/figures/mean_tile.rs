@@ -44,7 +44,7 @@ impl FigureType for MeanTile {
     }
 
     fn uses(&self) -> Uses {
-        Uses { absolute: false, slice: false, ..Uses::MAP }
+        Uses { absolute: false, slice: false, projection: false, ..Uses::MAP }
     }
 
     fn request(&self, _: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {

@@ -47,7 +47,7 @@ impl FigureType for Profile {
     }
 
     fn uses(&self) -> Uses {
-        Uses { cut: true, colours: false, slice: false, ..Uses::MAP }
+        Uses { cut: true, colours: false, slice: false, projection: false, ..Uses::MAP }
     }
 
     fn beside(&self) -> [usize; 2] {

@@ -52,7 +52,7 @@ impl FigureType for RowMapFigure {
     }
 
     fn uses(&self) -> Uses {
-        Uses { slice: false, ..Uses::MAP }
+        Uses { slice: false, projection: false, ..Uses::MAP }
     }
 
     fn request(&self, view: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {

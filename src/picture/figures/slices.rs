@@ -48,7 +48,7 @@ impl FigureType for Slices {
     }
 
     fn uses(&self) -> Uses {
-        Uses { through: true, ..Uses::MAP }
+        Uses { through: true, projection: false, ..Uses::MAP }
     }
 
     fn size(&self) -> [u32; 2] {

@@ -1,5 +1,6 @@
 //! What is written above a figure, and above or beside each run in it.
 
+use crate::grid::AXIS_NAMES;
 use crate::number::{counted, grouped, rounded};
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::figures::names::{distinguish, problem_title};
@@ -56,8 +57,11 @@ impl Titles {
             true if !is_frame => format!(" {}", after(first)),
             _ => String::new(),
         };
-        let slice = first.map().samples.slice;
-        let slice = slice.map_or(String::new(), |slice| format!(" at {}", slice.label()));
+        let map = first.map();
+        let slice = map.samples.slice.map_or(String::new(), |slice| match map.is_projection {
+            true => format!(", largest along {}", AXIS_NAMES[slice.axis]),
+            false => format!(" at {}", slice.label()),
+        });
         let title = format!("{}{slice}{when}{problem}", view.kind.title(first, view));
 
         let mut subtitle = common;

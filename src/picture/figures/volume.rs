@@ -48,7 +48,7 @@ impl FigureType for VolumeFigure {
     }
 
     fn uses(&self) -> Uses {
-        Uses { camera: true, slice: false, ..Uses::MAP }
+        Uses { camera: true, slice: false, projection: false, ..Uses::MAP }
     }
 
     fn request(&self, _: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {

@@ -33,6 +33,9 @@ impl ViewSpec {
         if let Some(slice) = self.slice {
             slice.check(shape)?;
         }
+        if self.projection && shape.dim() != 3 {
+            return Err(ViewError::Projection { dim: shape.dim() });
+        }
         if let Some(through) = self.through.filter(|_| self.uses().through) {
             check_point(through, shape)?;
         }

@@ -140,6 +140,7 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     let is_absolute = figure.absolute && figure.scale == ScaleKind::Linear;
     let is_absolute = is_absolute && uses.absolute && !is_table;
     for (flag, is_set) in [
+        (" --projection", view.projection && uses.projection),
         (" --log-x", view.log_x && uses.over),
         (" --asymptotic-rate", view.asymptotic_rate && uses.rate),
         (" --absolute", is_absolute),

@@ -19,6 +19,12 @@ pub enum ViewError {
     /// A slice that the grid does not have.
     #[error(transparent)]
     Slice(#[from] SliceError),
+    /// A projection of a grid that has no slices.
+    #[error("a projection needs a 3D grid; this one is {dim}D")]
+    Projection {
+        /// The axes of the grid.
+        dim: usize,
+    },
     /// A kind that needs other runs.
     #[error("{} needs a second run to compare with", .kind.name())]
     NoSecond {

@@ -195,6 +195,8 @@ pub struct Uses {
     pub colours: bool,
     /// The slice through a 3D grid.
     pub slice: bool,
+    /// The values of largest magnitude of all slices in its place.
+    pub projection: bool,
     /// Tile borders that may be left out.
     pub borders: bool,
     /// What curves are drawn over.
@@ -227,6 +229,7 @@ impl Uses {
         absolute: true,
         colours: true,
         slice: true,
+        projection: true,
         borders: true,
         ..Self::NONE
     };
@@ -237,6 +240,7 @@ impl Uses {
         absolute: false,
         colours: false,
         slice: false,
+        projection: false,
         borders: false,
         over: false,
         norm: false,
@@ -259,6 +263,7 @@ impl Uses {
             absolute: self.absolute || other.absolute,
             colours: self.colours || other.colours,
             slice: self.slice || other.slice,
+            projection: self.projection || other.projection,
             borders: self.borders || other.borders,
             over: self.over || other.over,
             norm: self.norm || other.norm,

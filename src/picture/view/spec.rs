@@ -38,6 +38,9 @@ pub struct ViewSpec<K = FigureKind> {
     /// The slice through a 3D grid that a map shows; `None` for the middle of the last axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<Slice>,
+    /// Whether a map of a 3D grid shows, in place of the slice, the value of largest magnitude along the axis across it.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub projection: bool,
     /// The point of a 3D grid that three slices have in common; `None` for the middle, in that slice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<[usize; 3]>,
@@ -152,6 +155,7 @@ impl ViewSpec<String> {
             log_x: self.log_x,
             norm: self.norm,
             slice: self.slice,
+            projection: self.projection,
             through: self.through,
             camera: self.camera,
             slow_link: self.slow_link,
@@ -189,7 +193,7 @@ impl ViewSpec {
             kind.request(self, shape, &mut request);
         }
         if let Some(map) = &mut request.observation.map {
-            map.slice = self.slice;
+            (map.slice, map.is_projection) = (self.slice, self.projection);
         }
         request
     }

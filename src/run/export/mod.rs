@@ -140,9 +140,9 @@ pub fn profile_table<'a>(
 }
 
 /// Samples of a field on a 2D grid, one row per sample under the names of its two places and that of the
-/// value. /// Where a sample stands for more points than one, its place is that of the first.
+/// value. Where a sample stands for more points than one, its place is that of the first.
 pub fn map_table<'a>(header: [&str; 3], picture: &'a Picture) -> CsvTable<'a> {
-    let Picture { samples, cycles_per_row } = picture;
+    let Picture { samples, cycles_per_row, .. } = picture;
     let [across, down] = samples.block;
     let down = down as u64 * cycles_per_row.unwrap_or(1);
     let width = samples.size[0].max(1);

@@ -346,16 +346,25 @@ impl Experiment {
         };
         let is_sampled = |map: &&MapRequest| problem.shape.dim() > 1 || map.is_of_iterate;
         let window = request.map.as_ref().filter(is_sampled).map(|map| map.window(&problem.shape));
+        let across = window.as_ref().and_then(|window| window.slice);
+        let projection =
+            across.filter(|_| request.map.as_ref().is_some_and(|map| map.is_projection));
         // In one pass, where the residual is the solver's own.
         let is_together = request.edge_share && !self.run.has_true_residual();
         let observed = solver.observe(FieldRequest {
             quantity,
-            window: window.as_ref(),
+            window: window.as_ref().filter(|_| projection.is_none()),
             edge_share: is_together.then_some(tiling),
             statistics: request.statistics.then_some(tiling),
         })?;
         let edges = if is_together { observed.edge_share } else { edge_share()? };
-        let map = observed.samples.map(Picture::of_iterate);
+        let map = match projection.zip(window.as_ref()) {
+            Some((slice, window)) => {
+                let samples = self.projection(request.field, slice, window)?;
+                Some(Picture { is_projection: true, ..Picture::of_iterate(samples) })
+            }
+            None => observed.samples.map(Picture::of_iterate),
+        };
         Ok((diagram.or(map), edges.unwrap_or_default(), observed.statistics))
     }
 

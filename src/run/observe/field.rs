@@ -96,11 +96,13 @@ pub struct Picture {
     pub samples: Samples,
     /// In a space–time diagram the cycles from one row to the next; `None` in a map.
     pub cycles_per_row: Option<u64>,
+    /// Whether values are the largest along the axis across the slice that the samples name.
+    pub is_projection: bool,
 }
 
 impl Picture {
     /// A field of one iterate.
     pub(super) fn of_iterate(samples: Samples) -> Self {
-        Self { samples, cycles_per_row: None }
+        Self { samples, cycles_per_row: None, is_projection: false }
     }
 }

@@ -52,6 +52,8 @@ pub struct MapRequest {
     /// The slice through a 3D grid; `None` for the middle one. Columns and rows, also those of
     /// single points, are of the slice.
     pub slice: Option<Slice>,
+    /// Whether a map of a 3D grid shows, in place of the slice, the value of largest magnitude along the axis across it.
+    pub is_projection: bool,
     /// The most samples across and down.
     pub most: [usize; 2],
     /// Whether a 1D run is shown at the present cycle alone, system below system, and not by its

@@ -65,7 +65,7 @@ impl Diagram {
     /// One field of it as a picture, thinned out to `most` samples across and down.
     pub fn picture(&self, kind: FieldKind, most: [usize; 2]) -> Picture {
         let (samples, cycles_per_row) = self.get().samples(kind, most);
-        Picture { samples, cycles_per_row: Some(cycles_per_row) }
+        Picture { samples, cycles_per_row: Some(cycles_per_row), is_projection: false }
     }
 }
 

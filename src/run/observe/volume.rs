@@ -1,9 +1,10 @@
-//! A whole 3D field in few enough samples to be drawn from any side.
+//! A whole 3D field in few enough samples to be drawn from any side, or seen along an axis.
 
 use super::experiment::Experiment;
 use super::field::FieldKind;
-use crate::grid::Shape;
+use crate::grid::Slice;
 use crate::solver::{Samples, SolverError, Window, larger};
+use std::ops::Range;
 
 /// The most samples of a volume along an axis.
 pub const MOST_VOLUME_SAMPLES: usize = 128;
@@ -28,13 +29,13 @@ pub struct VolumeSamples {
 impl VolumeSamples {
     /// Samples along x, y and z of a grid of these points, at most `most` along each axis, and the points
     /// along each side of them.
-    pub fn size(points: [usize; 3], most: usize) -> ([usize; 3], [usize; 3]) {
-        let block = points.map(|points| points.div_ceil(most.max(1)).max(1));
-        ([0, 1, 2].map(|k| points[k].div_ceil(block[k])), block)
+    pub fn size(points: [usize; 3], most: [usize; 3]) -> ([usize; 3], [usize; 3]) {
+        let block = [0, 1, 2].map(|axis| points[axis].div_ceil(most[axis].max(1)).max(1));
+        ([0, 1, 2].map(|axis| points[axis].div_ceil(block[axis])), block)
     }
 
     /// Pools planes of samples, which come in the order of z and are pooled within themselves.
-    fn pool(points: [usize; 3], most: usize, planes: impl Iterator<Item = Samples>) -> Self {
+    fn pool(points: [usize; 3], most: [usize; 3], planes: impl Iterator<Item = Samples>) -> Self {
         let (size, block) = Self::size(points, most);
         let plane = size[0] * size[1];
         let mut values: Vec<f32> = Vec::with_capacity(plane * size[2]);
@@ -70,36 +71,73 @@ impl Experiment {
         if shape.dim() != 3 {
             return Ok(None);
         }
-        let points = [shape.nx(), shape.ny(), shape.nz()];
-        let windows = windows(shape, VolumeSamples::size(points, most));
+        let whole = [0..shape.nx(), 0..shape.ny(), 0..shape.nz()];
+        Ok(Some(self.pooled(field, &whole, [most; 3])?))
+    }
+
+    /// The values of largest magnitude along the axis across a slice, in a window of that slice.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub(super) fn projection(
+        &self,
+        field: FieldKind,
+        slice: Slice,
+        window: &Window,
+    ) -> Result<Samples, SolverError> {
+        let shape = &self.run().plan().problem.shape;
+        let mut part = [0..shape.nx(), 0..shape.ny(), 0..shape.nz()];
+        let mut most = [1; 3];
+        for (along, (range, samples)) in slice
+            .axes()
+            .into_iter()
+            .zip([&window.columns, &window.rows].into_iter().zip(window.most))
+        {
+            (part[along], most[along]) = (range.clone(), samples);
+        }
+        // A single sample thick, in the order of the slice's columns and rows.
+        Ok(Samples::of(window, self.pooled(field, &part, most)?.values))
+    }
+
+    /// A part of a field of a 3D grid in at most `most` samples along each axis.
+    fn pooled(
+        &self,
+        field: FieldKind,
+        part: &[Range<usize>; 3],
+        most: [usize; 3],
+    ) -> Result<VolumeSamples, SolverError> {
+        let points = part.each_ref().map(ExactSizeIterator::len);
+        let ny = self.run().plan().problem.shape.ny();
+        let windows = windows(ny, part, VolumeSamples::size(points, most));
         let planes: Result<Vec<_>, _> =
             windows.map(|window| self.samples(field, &window)).collect();
-        Ok(Some(VolumeSamples::pool(points, most, planes?.into_iter())))
+        Ok(VolumeSamples::pool(points, most, planes?.into_iter()))
     }
 }
 
-/// The parts of a grid, in the order of z, whose samples are those of whole planes. Planes that blocks of
-/// rows divide are sampled many at a time.
+/// The windows of a part of a grid with `ny` rows a plane, in the order of z, whose samples are those of the part's planes.
+/// Whole planes that blocks of rows divide are sampled many at a time.
 fn windows(
-    shape: &Shape,
+    ny: usize,
+    [x, y, z]: &[Range<usize>; 3],
     ([across, down, _], block): ([usize; 3], [usize; 3]),
 ) -> impl Iterator<Item = Window> {
-    let (nx, ny, nz) = (shape.nx(), shape.ny(), shape.nz());
-    let together = match ny.is_multiple_of(block[1]) {
-        true => (MOST_HELD / (across * down)).clamp(1, nz),
+    let together = match y.len() == ny && ny.is_multiple_of(block[1]) {
+        true => (MOST_HELD / (across * down)).clamp(1, z.len().max(1)),
         false => 1,
     };
-    (0..nz).step_by(together).map(move |z| {
-        let end = (z + together).min(nz);
-        let most = [across, down * (end - z)];
-        Window { columns: 0..nx, rows: ny * z..ny * end, slice: None, most }
+    z.clone().step_by(together).map(move |first| {
+        let last = (first + together).min(z.end) - 1;
+        let most = [across, down * (last - first + 1)];
+        let rows = ny * first + y.start..ny * last + y.end;
+        Window { columns: x.clone(), rows, slice: None, most }
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::observe::{ObservationRequest, SlicesRequest};
+    use crate::run::observe::{MapRequest, ObservationRequest, SlicesRequest};
     use crate::run::plan::Planner;
     use crate::run::spec::RunSpec;
     use proptest::prelude::*;
@@ -107,7 +145,7 @@ mod tests {
 
     /// A plane of planes as a solver samples it, but of values that are known.
     fn pooled(points: [usize; 3], most: usize, value: impl Fn([usize; 3]) -> f32) -> VolumeSamples {
-        let [nx, ny, nz] = points;
+        let ([nx, ny, nz], most) = (points, [most; 3]);
         let (size, block) = VolumeSamples::size(points, most);
         let plane = |z: usize| {
             let mut values = vec![0.0_f64; size[0] * size[1]];
@@ -152,7 +190,7 @@ mod tests {
             experiment.advance(2).unwrap();
             let request = ObservationRequest { volume: Some(most), ..ObservationRequest::default() };
             let volume = experiment.observe(&request).unwrap().volume.unwrap();
-            let (size, block) = VolumeSamples::size(points, most);
+            let (size, block) = VolumeSamples::size(points, [most; 3]);
             prop_assert!(size.iter().all(|size| *size <= most));
             prop_assert_eq!((volume.size, volume.block), (size, block));
             let mut expected = vec![0.0; size.iter().product()];
@@ -166,6 +204,40 @@ mod tests {
                 }
             }
             prop_assert!(volume.values.iter().zip(&expected).all(|(a, b)| f64::from(*a) == *b));
+        }
+
+        /// A map of the values of largest magnitude along an axis, of all or a part of the grid, has the largest of all slices.
+        #[test]
+        fn a_projection_is_the_largest_of_all_slices(
+            points in [4..20_usize, 4..20_usize, 4..20_usize],
+            axis in 0..3_usize,
+            (start, len, most) in ([0..3_usize, 0..3_usize], [1..20_usize, 1..20_usize], [1..24_usize, 1..24_usize]),
+        ) {
+            let mut spec = RunSpec::default();
+            spec.problem.shape = points.to_vec();
+            (spec.method.tile, spec.method.k) = (vec![4], 3.into());
+            let plan = Arc::new(Planner::default().plan(&spec).unwrap());
+            let mut experiment = Experiment::new(&plan).unwrap();
+            experiment.advance(2).unwrap();
+            let map = |index, is_projection| {
+                let part = Some([0, 1].map(|along| start[along]..start[along] + len[along]));
+                let slice = Some(Slice { axis, index });
+                let map = Some(MapRequest { part, slice, is_projection, most, is_of_iterate: false });
+                let request = ObservationRequest { map, ..ObservationRequest::default() };
+                experiment.observe(&request).unwrap().picture.unwrap()
+            };
+            let projection = map(0, true);
+            prop_assert!(projection.is_projection);
+            let mut expected: Vec<f64> = vec![0.0; projection.samples.values.len()];
+            for index in 0..points[axis] {
+                let slice = map(index, false);
+                prop_assert_eq!(slice.samples.size, projection.samples.size);
+                for (most, value) in expected.iter_mut().zip(&slice.samples.values) {
+                    *most = larger(*most, (*value).into());
+                }
+            }
+            let found = projection.samples.values.iter().map(|value| f64::from(*value));
+            prop_assert!(found.eq(expected));
         }
     }
 }

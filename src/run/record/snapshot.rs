@@ -90,7 +90,7 @@ impl SnapshotRequest {
             return [across.saturating_mul(down).min(shape.points()), 1];
         }
         if let (&[nx, ny, nz], Some(most)) = (shape.axes(), *volume) {
-            let ([across, down, planes], _) = VolumeSamples::size([nx, ny, nz], most);
+            let ([across, down, planes], _) = VolumeSamples::size([nx, ny, nz], [most; 3]);
             return [across, down * planes];
         }
         match (map, profile, *frequencies) {
@@ -170,7 +170,8 @@ impl Snapshot {
 
     /// The map of the field, or the space–time diagram; empty where none was requested.
     pub fn map(&self) -> &Picture {
-        const EMPTY: &Picture = &Picture { samples: NO_SAMPLES, cycles_per_row: None };
+        const EMPTY: &Picture =
+            &Picture { samples: NO_SAMPLES, cycles_per_row: None, is_projection: false };
         self.observation.picture.as_deref().unwrap_or(EMPTY)
     }
 

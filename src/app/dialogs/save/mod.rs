@@ -480,6 +480,9 @@ impl SaveDialog {
             norm: if uses.norm { session.view.norm } else { Norm::default() },
             slice: report
                 .and_then(|report| Slice::shown(session.view.slice, &report.plan.problem.shape)),
+            projection: uses.projection
+                && session.view.projection
+                && session.spec.problem.shape.len() == 3,
             camera: if uses.camera { session.view.camera } else { Camera::default() },
             slow_link: if uses.slow_link { session.view.slow_link } else { SlowLink::default() },
             through: session.view.through.filter(|_| uses.through),
@@ -583,6 +586,7 @@ mod tests {
             chebyshev: None,
             conjugate_gradients: None,
             slice: None,
+            projection: false,
             through: view.through.filter(|_| view.uses().through),
             camera: if view.uses().camera { view.camera } else { Camera::default() },
             slow_link: if view.uses().slow_link { view.slow_link } else { SlowLink::default() },

@@ -5,7 +5,7 @@ use crate::app::widgets::colour_bar;
 use crate::app::widgets::labels::mathematics;
 use crate::grid::{INDEX_NAMES, Slice};
 use crate::picture::{grouped, number};
-use crate::run::FieldKind;
+use crate::run::{FieldKind, Picture};
 use crate::solver::EdgeShare;
 use eframe::egui::{self, Rect, TextStyle, Ui};
 
@@ -62,7 +62,7 @@ pub fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) ->
             tiling.x().distance(i),
         ),
         (None, Some(y)) => (
-            place_name(point, picture.samples.slice),
+            place_name(point, picture),
             format!("({tile_x}, {})", y.owner(row)),
             tiling.distance(&[i, row]),
         ),
@@ -82,11 +82,14 @@ pub fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) ->
     format!("{place}   {symbol} = {value}{other}{in_tile}{device}")
 }
 
-/// The indices of a point of a 2D grid, or of a slice through a 3D one.
-fn place_name([column, row]: [usize; 2], slice: Option<Slice>) -> String {
+/// The indices of a point of a 2D grid, or of a slice or a projection of a 3D one.
+fn place_name([column, row]: [usize; 2], picture: &Picture) -> String {
+    let slice = picture.samples.slice;
     let [across, down] = slice.map_or([0, 1], Slice::axes).map(|axis| INDEX_NAMES[axis]);
-    let index = slice
-        .map_or(String::new(), |slice| format!(", {} {}", INDEX_NAMES[slice.axis], slice.index));
+    let index = slice.map_or(String::new(), |slice| match picture.is_projection {
+        true => format!(", largest of all {}", INDEX_NAMES[slice.axis]),
+        false => format!(", {} {}", INDEX_NAMES[slice.axis], slice.index),
+    });
     format!("{across} {column}, {down} {row}{index}")
 }
 
@@ -96,11 +99,9 @@ fn value(point: [usize; 2], side: &Side<'_>) -> String {
     let samples = &side.picture.samples;
     let exact = samples.at(i, row).filter(|_| samples.block == [1, 1]);
     let probed = side.observation.probe.filter(|(at, _)| *at == point).map(|(_, value)| value);
-    let value = match side.picture.cycles_per_row {
-        // A diagram has only its samples.
-        Some(_) => samples.at(i, row),
-        None => exact.or(probed),
-    };
+    // A diagram and a projection have only their samples.
+    let has_points = side.picture.cycles_per_row.is_none() && !side.picture.is_projection;
+    let value = if has_points { exact.or(probed) } else { samples.at(i, row) };
     match value {
         Some(value) if value.is_nan() => "unknown".to_owned(),
         // Samples are single precision.

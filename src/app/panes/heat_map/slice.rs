@@ -14,7 +14,8 @@ pub fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     };
     let points = [nx, ny, nz];
     let middle = |axis: usize| Slice { axis, index: points[axis] / 2 };
-    let mut slice = session.view.slice.unwrap_or(middle(2));
+    let before = (session.view.slice.unwrap_or(middle(2)), session.view.projection);
+    let (mut slice, mut projection) = before;
     ui.horizontal(|ui| {
         ui.label("Slice");
         let combo = ComboBox::from_id_salt("slice").width(32.0);
@@ -29,12 +30,17 @@ pub fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         });
         named(response.response, "Slice axis").on_hover_text("The axis across the slice.");
         let last = points[slice.axis].saturating_sub(1);
-        let slider = named(ui.add(Slider::new(&mut slice.index, 0..=last)), "Slice index");
-        slider.on_hover_text(actions::NEXT_SLICE.tooltip(ui.ctx()));
+        let slider = Slider::new(&mut slice.index, 0..=last);
+        let slider = named(ui.add_enabled(!projection, slider), "Slice index");
+        slider
+            .on_hover_text(actions::NEXT_SLICE.tooltip(ui.ctx()))
+            .on_disabled_hover_text("The projection shows all slices.");
+        let about = "In place of one slice, the value of largest magnitude along the axis (a maximum intensity projection): what is bright at tile borders never vanishes between slices.";
+        ui.checkbox(&mut projection, "Projection").on_hover_text(about);
     });
-    if session.view.slice.unwrap_or(middle(2)) != slice {
+    if before != (slice, projection) {
         let mut view = session.view.clone();
-        view.slice = Some(slice);
+        (view.slice, view.projection) = (Some(slice), projection);
         commands.push(Command::SetView(view));
     }
 }
