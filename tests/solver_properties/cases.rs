@@ -57,7 +57,8 @@ pub fn case() -> impl Strategy<Value = Case> {
 
 /// On a 3D grid that is cut into several slabs of rows.
 pub fn tall_volume() -> impl Strategy<Value = Case> {
-    let shape = (1..=24_usize, 1..=70_usize, 1..=9_usize)
+    let nx = prop_oneof![3 => 1..=24_usize, 1 => 120..=150_usize];
+    let shape = (nx, 1..=70_usize, 1..=9_usize)
         .prop_map(|(nx, ny, nz)| Shape::grid_3d(nx, ny, nz).expect("a small shape"));
     of_shape(shape)
 }
@@ -109,7 +110,9 @@ fn of_shape(shape: impl Strategy<Value = Shape>) -> impl Strategy<Value = Case> 
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
-    let grid_3d = (1..=40_usize, 1..=11_usize, 1..=11_usize)
+    // Long rows are swept in another way.
+    let nx = prop_oneof![4 => 1..=40_usize, 1 => 120..=150_usize];
+    let grid_3d = (nx, 1..=11_usize, 1..=11_usize)
         .prop_map(|(nx, ny, nz)| Shape::grid_3d(nx, ny, nz).expect("a small shape"));
     prop_oneof![2 => flat_shape(), 1 => grid_3d]
 }
