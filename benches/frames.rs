@@ -11,6 +11,7 @@ use eframe::egui::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tilescope::app::Explorer;
+use tilescope::grid::GridPoint;
 use tilescope::picture::Opened;
 use tilescope::run::{
     Backend, CutLine, Experiment, FieldKind, FrequencyRequest, MapRequest, Measure,
@@ -466,8 +467,12 @@ fn first_reports() {
 const DEADLINE: Duration = Duration::from_secs(10);
 
 fn request(epoch: u64, run: RunSpec) -> WorkerRequest {
-    let cut =
-        ProfileRequest { line: CutLine::Row(0), slice: None, fields: vec![FieldKind::Residual], most: 2048 };
+    let cut = ProfileRequest {
+        line: CutLine::Row(0),
+        slice: None,
+        fields: vec![FieldKind::Residual],
+        most: 2048,
+    };
     let observation = ObservationRequest {
         map: Some(MapRequest::whole([564, 667])),
         profile: Some(cut),

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use tilescope::grid::ByteCount;
+use tilescope::grid::{ByteCount, GridPoint};
 use tilescope::picture::{
     ColourMap, Compared, Drawing, FigureKind, FigureSpec, HeatMapFigure, InsideView, Level,
     MapAxis, Over, Page, Panel, PlacedFigure, Plot, PlotAxis, Range, SCREEN_DPI, Samples, Scale,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
-use tilescope::grid::Precision;
+use tilescope::grid::{GridPoint, Precision};
 use tilescope::problem;
 use tilescope::run::{
     Answer, Backend, CutLine, Divergence, ExactState, Experiment, FieldKind, FrequencyRequest,
@@ -397,9 +397,7 @@ fn edge_observations_are_of_the_cycle_that_is_shown() {
 
     let mut more = paused(1, &run, 3);
     let fields = vec![FieldKind::Residual, FieldKind::Staleness, FieldKind::Change];
-    let cut = |line| {
-        Some(ProfileRequest { line, slice: None, fields: fields.clone(), most: 4096 })
-    };
+    let cut = |line| Some(ProfileRequest { line, slice: None, fields: fields.clone(), most: 4096 });
     more.observation.profile = cut(CutLine::Column(999));
     more.observation.statistics = true;
     more.observation.inside = Some((Followed::Tile([1, 1], None), 2));

@@ -348,7 +348,9 @@ pub(super) type Probe = (GridPoint, usize);
 pub(super) fn probe(text: &str) -> Result<Probe, String> {
     match text.split(',').count() {
         3 => Ok((GridPoint::Volume(point_3d(text)?), 3)),
-        count => Ok((GridPoint::Flat(point(text)?), count)),
+        count => point(text).map(|point| (GridPoint::Flat(point), count)).map_err(|_| {
+            "it must be a whole number for each axis, with commas, such as 40,32".to_owned()
+        }),
     }
 }
 

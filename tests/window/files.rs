@@ -11,6 +11,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use tempfile::tempdir;
+use tilescope::grid::GridPoint;
 use tilescope::picture::{
     self, ColourMap, Drawing, FigureKind, FigureSpec, InsideView, Pairing, PlacedFigure, Range,
     ScaleKind, ViewSpec,

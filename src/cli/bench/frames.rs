@@ -93,7 +93,8 @@ impl Observer {
         let worker =
             Worker::start(|| {}).map_err(|error| anyhow!("cannot start a thread: {error}"))?;
         let line = CutLine::middle(&plan.problem.shape.shown(None));
-        let cut = ProfileRequest { line, slice: None, fields: vec![FieldKind::Residual], most: VIEW[0] };
+        let cut =
+            ProfileRequest { line, slice: None, fields: vec![FieldKind::Residual], most: VIEW[0] };
         let observation = ObservationRequest {
             map: Some(MapRequest::whole(VIEW)),
             edge_share: true,
