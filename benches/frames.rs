@@ -11,6 +11,7 @@ use eframe::egui::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tilescope::app::Explorer;
+use tilescope::grid::GridPoint;
 use tilescope::picture::Opened;
 use tilescope::run::{
     Backend, CutLine, Experiment, FieldKind, FrequencyRequest, MapRequest, Measure,
@@ -466,8 +467,12 @@ fn first_reports() {
 const DEADLINE: Duration = Duration::from_secs(10);
 
 fn request(epoch: u64, run: RunSpec) -> WorkerRequest {
-    let cut =
-        ProfileRequest { line: CutLine::Row(0), fields: vec![FieldKind::Residual], most: 2048 };
+    let cut = ProfileRequest {
+        line: CutLine::Row(0),
+        slice: None,
+        fields: vec![FieldKind::Residual],
+        most: 2048,
+    };
     let observation = ObservationRequest {
         map: Some(MapRequest::whole([564, 667])),
         profile: Some(cut),
@@ -499,7 +504,7 @@ fn observations() {
             ("and statistics", ObservationRequest { statistics: true, ..nothing.clone() }),
             (
                 "and inside a cycle",
-                ObservationRequest { inside: Some((Followed::Tile([3, 3]), 16)), ..nothing },
+                ObservationRequest { inside: Some((Followed::Tile([3, 3], None), 16)), ..nothing },
             ),
         ];
         let least = |observe: &dyn Fn()| {
@@ -532,8 +537,8 @@ fn rate(side: usize, observed: Observed) -> f64 {
     let mut request = request(1, run(side));
     if observed == Observed::AllPanes {
         request.observation.statistics = true;
-        request.observation.inside = Some((Followed::Tile([3, 3]), 16));
-        request.observation.probes = (0..8).map(|point| [point, point]).collect();
+        request.observation.inside = Some((Followed::Tile([3, 3], None), 16));
+        request.observation.probes = (0..8).map(|point| GridPoint::Flat([point, point])).collect();
     }
     rate_of(request, observed != Observed::Nothing)
 }

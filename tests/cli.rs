@@ -1370,6 +1370,51 @@ fn figures_of_1d_runs_are_drawn() {
     assert_eq!((view.as_ref().unwrap().cycle, view.unwrap().until), (6, Some(30)));
 }
 
+/// A line lies in a slice, a tile is cut by it, and points have three indices.
+#[test]
+fn profiles_points_and_tiles_of_3d_runs_are_drawn() {
+    let folder = folder();
+    let volume = "render --shape 12x10x8 --tile 4 --overlap 2 --k 3 --at-cycle 4";
+    for (options, header, rows, title) in [
+        ("--kind profile --slice y=3 --cut k=2", "i residual", 12, "along k = 2 at y = 3"),
+        ("--kind profile --cut 0,0:11,9", "distance i j residual", 12, "(11, 9) at z = 4"),
+        (
+            "--kind probes --probe 3,4,5 --probe 0,9,7",
+            "cycle residual(3,4,5) residual(0,9,7)",
+            5,
+            "(3, 4, 5)",
+        ),
+        ("--kind inside --slice x=6 --follow 1,2", "j k u staleness", 36, "Tile (1, 2) at x = 6"),
+    ] {
+        for file in ["t.csv", "t.svg"] {
+            let drawn = format!("{volume} {options} -o {file}");
+            tilescope(&folder, &drawn).assert().success().stderr("");
+        }
+        let mut table = csv::Reader::from_path(folder.path().join("t.csv")).unwrap();
+        let found: Vec<_> = table.headers().unwrap().iter().map(str::to_owned).collect();
+        assert_eq!((found.join(" "), table.records().count()), (header.to_owned(), rows));
+        let svg = fs::read_to_string(folder.path().join("t.svg")).unwrap();
+        assert!(svg.contains(title), "{options}: {svg}");
+        // The file can be read, and drawn again.
+        let drawn = "render --run t.svg -o u.svg";
+        tilescope(&folder, drawn).assert().success().stderr("");
+        assert_eq!(fs::read_to_string(folder.path().join("u.svg")).unwrap(), svg, "{options}");
+    }
+    for (options, parts) in [
+        (
+            "--kind probes --probe 1,2",
+            &["--probe is 1,2; a 3D grid needs three numbers: I,J,K"][..],
+        ),
+        ("--kind probes --probe 3,4,8", &["the probe is 3,4,8; points are 0,0,0 to 11,9,7"]),
+        ("--kind probes --probe 1,2,3,4", &["'1,2,3,4'", "a whole number for each axis"]),
+        ("--kind profile --slice y=3 --cut j=2", &["--cut is j=2", "a row, k=N, a column, i=N"]),
+        ("--kind profile --slice x=3 --cut k=8", &["cut is k=8; rows are k=0 to k=7"]),
+        ("--kind inside --slice x=6 --follow 0,9", &["--follow is 0,9; the last tile is"]),
+    ] {
+        refused(&folder, &format!("{volume} {options} -o a.png"), 2, parts);
+    }
+}
+
 #[test]
 fn figures_are_saved_as_tables_too() {
     let folder = folder();
@@ -1445,7 +1490,7 @@ fn figures_are_saved_as_tables_too() {
         "render --shape 12x12x12 --tile 6 --overlap 0 --at-cycle 2 --kind arrangement -o v.svg";
     tilescope(&folder, volume).assert().success();
     let svg = fs::read_to_string(folder.path().join("v.svg")).unwrap();
-    assert!(svg.contains("tile border"), "by distance, where a plane has its profile: {svg}");
+    assert!(svg.contains("along j = 6 at z = 6"), "a profile of the slice: {svg}");
     refused(&folder, "render --kind bare-map -o a.csv", 2, &["bare-map has no table"]);
 }
 
@@ -2144,7 +2189,7 @@ fn options_without_effect_are_refused() {
         ("render --kind damping-by-mode --field error -o a.png", "--field", "damping-by-mode"),
         ("render --kind speedup --asymptotic-rate -o a.png", "--asymptotic-rate", "speedup"),
         ("render --kind profile --map viridis -o a.png", "--map", "profile"),
-        ("render --kind profile --shape 9x9x9 --slice z=3 -o a.png", "--slice", "profile"),
+        ("render --kind probes --probe 1,1 --slice z=3 -o a.png", "--slice", "probes"),
         ("render --kind distance --map viridis -o a.png", "--map", "distance"),
         ("render --kind distance --scale linear --absolute -o a.png", "--absolute", "distance"),
         ("render --kind mean-tile --scale linear --absolute -o a.png", "--absolute", "mean-tile"),
@@ -2190,6 +2235,7 @@ fn options_without_effect_are_refused() {
         ("render --scale log --range 0,1 -o a.png", "--range is 0,1", "above 0"),
         ("render --range=-2,-1 -o a.png", "--range is -2,-1", "above 0"),
         ("render --kind probes --probe 5 -o a.png", "--probe is 5", "a 2D grid"),
+        ("render --kind probes --probe 1,2,3 -o a.png", "--probe is 1,2,3", "two numbers: I,J"),
         ("sweep --backend cuda --jobs 2 -o s.csv", "--jobs", "backend cuda"),
         ("sweep --measure time --jobs 2 -o s.csv", "--jobs", "--measure cycles"),
         ("bench kernels --backend cuda --threads 2", "--threads", "backend cuda"),

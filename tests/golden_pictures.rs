@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use tilescope::grid::ByteCount;
+use tilescope::grid::{ByteCount, GridPoint};
 use tilescope::picture::{
     ColourMap, Compared, Drawing, FigureKind, FigureSpec, HeatMapFigure, InsideView, Level,
     MapAxis, Over, Page, Panel, PlacedFigure, Plot, PlotAxis, Range, SCREEN_DPI, Samples, Scale,
@@ -398,7 +398,7 @@ fn four_devices_that_exchange_rarely() {
 #[test]
 fn a_field_at_single_points_without_a_background() {
     let mut view = view(FigureKind::PROBES, 60, [560, 400], Theme::Transparent);
-    view.probes = vec![[32, 32], [31, 15], [8, 8]];
+    view.probes = [[32, 32], [31, 15], [8, 8]].map(GridPoint::Flat).into();
     check("probes.png", &drawn(&[64, 64], view));
 }
 
@@ -494,7 +494,8 @@ fn small_panes_in_one_figure_while_the_run_went_on() {
         place(FigureKind::PROBES, [0.7, 0.0, 0.3, 0.5]),
         place(FigureKind::INSIDE, [0.7, 0.5, 0.3, 0.5]),
     ];
-    (view.probes, view.until) = (vec![[32, 32], [15, 16]], Some(50));
+    view.probes = [[32, 32], [15, 16]].map(GridPoint::Flat).into();
+    view.until = Some(50);
     view.inside.subiteration = 8;
     check("panes.png", &drawn(&[64, 64], view));
 }

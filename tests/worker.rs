@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
-use tilescope::grid::Precision;
+use tilescope::grid::{GridPoint, Precision};
 use tilescope::problem;
 use tilescope::run::{
     Answer, Backend, CutLine, Divergence, ExactState, Experiment, FieldKind, FrequencyRequest,
@@ -397,11 +397,11 @@ fn edge_observations_are_of_the_cycle_that_is_shown() {
 
     let mut more = paused(1, &run, 3);
     let fields = vec![FieldKind::Residual, FieldKind::Staleness, FieldKind::Change];
-    let cut = |line| Some(ProfileRequest { line, fields: fields.clone(), most: 4096 });
+    let cut = |line| Some(ProfileRequest { line, slice: None, fields: fields.clone(), most: 4096 });
     more.observation.profile = cut(CutLine::Column(999));
     more.observation.statistics = true;
-    more.observation.inside = Some((Followed::Tile([1, 1]), 2));
-    more.observation.probes = vec![[5, 7], [999, 0]];
+    more.observation.inside = Some((Followed::Tile([1, 1], None), 2));
+    more.observation.probes = [[5, 7], [999, 0]].map(GridPoint::Flat).into();
     worker.request(more.clone());
     let known = |report: &Report| {
         report.observation.profiles.len() == 3
@@ -426,7 +426,7 @@ fn edge_observations_are_of_the_cycle_that_is_shown() {
             .clone();
     let values: Vec<_> = diagonal.points(&shape).map(|[i, j]| map.at(i, j).unwrap()).collect();
     assert_eq!(oblique.profiles[0].samples.values, values);
-    assert_eq!(seen.probes, [([5, 7], map.at(5, 7).unwrap())]);
+    assert_eq!(seen.probes, [(GridPoint::Flat([5, 7]), map.at(5, 7).unwrap())]);
     let plain = plain(&run, 3);
     let expected = plain.solver().statistics(Quantity::Residual, &plan(&run).tiling).unwrap();
     assert_eq!(seen.statistics.unwrap().statistics, expected);
@@ -441,12 +441,12 @@ fn series_have_the_cycles_that_were_observed() {
     let run = small();
     for steps in 0..=4 {
         let mut request = paused(1, &run, steps);
-        request.observation.probes = vec![[5, 7]];
+        request.observation.probes = vec![GridPoint::Flat([5, 7])];
         worker.request(request);
         until(&worker, |report| report.latest.cycle == steps && !report.probes.is_empty());
     }
     let mut request = paused(1, &run, 5);
-    request.observation.probes = vec![[5, 7]];
+    request.observation.probes = vec![GridPoint::Flat([5, 7])];
     worker.request(request);
     let report = until(&worker, |report| report.latest.cycle == 5);
     let last = report.edges.last().unwrap();

@@ -9,7 +9,7 @@ use super::progress::Progress;
 use super::solve::{interrupted, out_of_cycles};
 use super::values::{self, Follow, Size};
 use crate::files;
-use crate::grid::{Slice, memory};
+use crate::grid::{GridPoint, Slice, memory};
 use crate::picture::{
     self, Camera, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError,
     FilmFile, FilmSize, Frames, InsideKind, InsideView, LARGEST_SIDE, Norm, Over, Pairing,
@@ -18,8 +18,8 @@ use crate::picture::{
     save_figure, save_film, save_table,
 };
 use crate::run::{
-    CutLine, FieldKind, MemoryNeed, Monitor, Outcome, Plan, Planner, RecordError, RecordedCycles,
-    RunSpec, Snapshot, SnapshotRequest, Stage, record_run,
+    FieldKind, MemoryNeed, Monitor, Outcome, Plan, Planner, RecordError, RecordedCycles, RunSpec,
+    Snapshot, SnapshotRequest, Stage, record_run,
 };
 use clap::Args;
 use std::io::{self, IsTerminal};
@@ -151,11 +151,11 @@ pub struct Render {
     /// cycle is so many sweeps of Jacobi's iteration, else measured
     #[arg(long, help_heading = "Figure")]
     asymptotic_rate: bool,
-    /// A point whose values are drawn over the cycles (--kind probes), once for each
+    /// A point whose values are drawn over the cycles (--kind probes), once for each; I,J,K in 3D
     #[arg(long = "probe", value_name = "I,J", help_heading = "Figure", value_parser = values::probe, allow_hyphen_values = true)]
     probes: Vec<values::Probe>,
     /// The tile that is followed through a cycle (--kind inside), counted from the left and from the
-    /// top; all for all tiles in 1D [default: 1,1]
+    /// top, in 3D among those that --slice cuts; all for all tiles in 1D [default: 1,1]
     #[arg(long, value_name = "A,B | all", help_heading = "Figure", value_parser = values::follow, allow_hyphen_values = true)]
     follow: Option<Follow>,
     /// The number of subiterations of the next cycle (--kind inside) [default: 4]
@@ -197,7 +197,8 @@ pub struct Render {
     /// The colours [default: inferno; red-blue for a symmetric scale]
     #[arg(long, help_heading = "Figure")]
     map: Option<ColourMap>,
-    /// The slice through a 3D grid that a map shows [default: the middle of the last axis]
+    /// The slice through a 3D grid that is shown: by a map, by a profile along a line in it, by --kind inside of a
+    /// tile [default: the middle of the last axis]
     #[arg(long, value_name = "x=N | y=N | z=N", help_heading = "Figure")]
     slice: Option<Slice>,
     /// In the map of a 3D grid show, in place of the slice, the value of largest magnitude along the axis across it
@@ -218,10 +219,10 @@ pub struct Render {
     /// [default: 1]
     #[arg(long, value_name = "N", help_heading = "Figure", value_parser = values::number, allow_negative_numbers = true)]
     zoom: Option<f64>,
-    /// The row, the column, or the points from one (i, j) to another that a profile follows
-    /// [default: the middle row]
+    /// The row, the column, or the points from one (i, j) to another that a profile follows; in 3D those of the
+    /// slice, k=N along z [default: the middle row]
     #[arg(long, value_name = "j=N | i=N | I,J:I,J", help_heading = "Figure", value_parser = values::cut, allow_hyphen_values = true)]
-    cut: Option<CutLine>,
+    cut: Option<values::Cut>,
     /// A part of an arrangement and where it lies, as shares of the whole, such as
     /// heat-map=0,0,0.6,1; once for each part [default: map, curves and profile]
     #[arg(
@@ -345,10 +346,6 @@ impl Render {
         let interrupt = Interrupt::install("interrupted; nothing was saved")?;
         let mut planner = Planner::default();
         let first = planner.plan(&spec)?;
-        let is_usual = view.kind == FigureKind::ARRANGEMENT && view.places.is_empty();
-        if is_usual && first.problem.shape.dim() == 3 {
-            view.places = picture::ARRANGEMENT_IN_3D.to_vec();
-        }
         let plans = others.iter().map(|other| planner.plan(&other.run));
         let plans: Vec<_> = plans.collect::<Result<_, _>>()?;
         let shapes: Vec<_> = plans.iter().map(|plan| plan.problem.shape).collect();
@@ -483,7 +480,9 @@ impl Render {
     /// Refuses a tile and a subiteration that the run does not have.
     fn check_inside(&self, plan: &Plan) -> Result<(), UsageError> {
         if let Some(Follow::Tile(tile)) = self.follow {
-            let last: Vec<_> = plan.tiling.axes().iter().map(|axis| axis.count() - 1).collect();
+            let shown = plan.shown(self.slice);
+            let last = shown.tiling().axes().iter().map(|axis| axis.count() - 1);
+            let last: Vec<_> = last.collect();
             if tile.iter().zip(&last).any(|(tile, last)| tile > last) {
                 let last: Vec<_> = last.iter().map(usize::to_string).collect();
                 let [a, b] = tile;
@@ -532,12 +531,18 @@ impl Render {
             let [lo, hi] = [range.lo(), range.hi()];
             return refuse(format!("--range is {lo},{hi}; on scale log it must be above 0"));
         }
-        match self.probes.iter().find(|probe| probe.row.is_none()) {
-            Some(probe) if run.problem.shape.len() > 1 => {
-                let dim = run.problem.shape.len();
-                refuse(format!("--probe is {}; a {dim}D grid needs two numbers: I,J", probe.column))
+        // In 1D, the second number is the system of a batch.
+        let (dim, needs) = match run.problem.shape.len() {
+            1 => return Ok(()),
+            2 => (2, "two numbers: I,J"),
+            dim => (dim, "three numbers: I,J,K"),
+        };
+        match self.probes.iter().find(|(_, count)| *count != dim) {
+            Some((GridPoint::Flat([i, _]), 1)) => {
+                refuse(format!("--probe is {i}; a {dim}D grid needs {needs}"))
             }
-            _ => Ok(()),
+            Some((point, _)) => refuse(format!("--probe is {point}; a {dim}D grid needs {needs}")),
+            None => Ok(()),
         }
     }
 
@@ -725,13 +730,13 @@ impl Render {
             through: self.through,
             camera: self.camera(),
             slow_link: self.slow_link.unwrap_or_default(),
-            cut: self.cut,
+            cut: self.cut.map(|cut| cut.line(self.slice)).transpose().map_err(UsageError)?,
             until: self.until,
             classic: self.classic.or_else(|| self.usual_baseline(kind)),
             chebyshev: self.chebyshev,
             conjugate_gradients: self.conjugate_gradients,
             asymptotic_rate: self.asymptotic_rate,
-            probes: self.probes.iter().map(|probe| probe.point()).collect(),
+            probes: self.probes.iter().map(|(point, _)| *point).collect(),
             pairing: self.pair.unwrap_or_default(),
             inside: self.inside(),
             places: self.places.clone(),

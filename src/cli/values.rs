@@ -2,6 +2,7 @@
 //!
 //! They check the form only; [`Planner`](crate::run::Planner) checks whether a run makes sense.
 
+use crate::grid::{GridPoint, INDEX_NAMES, Slice};
 use crate::picture::{FigureKind, LARGEST_SIDE, PlacedFigure, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, HotBox, Stencil};
 use crate::run::{
@@ -287,9 +288,33 @@ pub(super) fn range(text: &str) -> Result<Range, String> {
     Ok(Range::new(lo, hi))
 }
 
-/// The line of a profile: `j=128` for a row, `i=40` for a column, `0,0:255,255` from one grid point
-/// (i, j) to another.
-pub(super) fn cut(text: &str) -> Result<CutLine, String> {
+/// The line of a profile, as it was written: `j=128` for a row, `i=40` for a column, `0,0:255,255` from one
+/// grid point (i, j) to another. A slice has other names of its indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    At { axis: usize, index: usize },
+    Segment([[usize; 2]; 2]),
+}
+
+impl Cut {
+    /// The line of a grid, or of a slice through it.
+    pub fn line(self, slice: Option<Slice>) -> Result<CutLine, String> {
+        let (axis, index) = match self {
+            Self::At { axis, index } => (axis, index),
+            Self::Segment(ends) => return Ok(CutLine::Segment(ends)),
+        };
+        let (name, [across, down]) = (INDEX_NAMES[axis], Slice::index_names(slice));
+        match name {
+            _ if name == across => Ok(CutLine::Column(index)),
+            _ if name == down => Ok(CutLine::Row(index)),
+            _ => Err(format!(
+                "--cut is {name}={index}; it must be a row, {down}=N, a column, {across}=N, or two points"
+            )),
+        }
+    }
+}
+
+pub(super) fn cut(text: &str) -> Result<Cut, String> {
     let refuse = || {
         "it must be a row, such as j=128, a column, such as i=40, or two points, such as 0,0:255,255"
             .to_owned()
@@ -300,15 +325,12 @@ pub(super) fn cut(text: &str) -> Result<CutLine, String> {
             Some([i.trim().parse().ok()?, j.trim().parse().ok()?])
         };
         let ends = point(from).zip(point(to)).ok_or_else(refuse)?;
-        return Ok(CutLine::Segment(ends.into()));
+        return Ok(Cut::Segment(ends.into()));
     }
     let (axis, place) = text.split_once('=').ok_or_else(refuse)?;
-    let place = place.trim().parse().map_err(|_| refuse())?;
-    match axis.trim() {
-        "j" => Ok(CutLine::Row(place)),
-        "i" => Ok(CutLine::Column(place)),
-        _ => Err(refuse()),
-    }
+    let index = place.trim().parse().map_err(|_| refuse())?;
+    let axis = INDEX_NAMES.iter().position(|name| *name == axis.trim()).ok_or_else(refuse)?;
+    Ok(Cut::At { axis, index })
 }
 
 /// A grid point: `40,32` in 2D, `40` in 1D.
@@ -320,23 +342,16 @@ pub(super) fn point(text: &str) -> Result<[usize; 2], String> {
     }
 }
 
-/// A point whose values are drawn, as it was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Probe {
-    pub column: usize,
-    /// Left out in 1D.
-    pub row: Option<usize>,
-}
-
-impl Probe {
-    pub fn point(self) -> [usize; 2] {
-        [self.column, self.row.unwrap_or(0)]
-    }
-}
+/// A point whose values are drawn, and how many indices of it were written.
+pub(super) type Probe = (GridPoint, usize);
 
 pub(super) fn probe(text: &str) -> Result<Probe, String> {
-    let [column, row] = point(text)?;
-    Ok(Probe { column, row: text.contains(',').then_some(row) })
+    match text.split(',').count() {
+        3 => Ok((GridPoint::Volume(point_3d(text)?), 3)),
+        count => point(text).map(|point| (GridPoint::Flat(point), count)).map_err(|_| {
+            "it must be a whole number for each axis, with commas, such as 40,32".to_owned()
+        }),
+    }
 }
 
 /// A point of a 3D grid.
@@ -419,7 +434,7 @@ pub fn refusals(text: &str) -> Vec<String> {
         size(text).err(),
         range(text).err(),
         cut(text).err(),
-        point(text).err(),
+        probe(text).err(),
         point_3d(text).err(),
         follow(text).err(),
         place(text).err(),
@@ -479,10 +494,20 @@ mod tests {
         for wrong in ["", "1", "1,1", "2,1", "a,b", "0,inf", "nan,1"] {
             assert!(range(wrong).is_err(), "{wrong}");
         }
-        assert_eq!((cut("j=12"), cut("i = 3")), (Ok(CutLine::Row(12)), Ok(CutLine::Column(3))));
-        assert_eq!(cut("0,7: 31,2"), Ok(CutLine::Segment([[0, 7], [31, 2]])));
+        let line = |text: &str, slice: Option<&str>| {
+            cut(text)?.line(slice.map(|slice| slice.parse().unwrap()))
+        };
+        assert_eq!(line("j=12", None), Ok(CutLine::Row(12)));
+        assert_eq!(line("i = 3", Some("z=0")), Ok(CutLine::Column(3)));
+        assert_eq!(line("k=3", Some("y=1")), Ok(CutLine::Row(3)));
+        assert_eq!(line("j=3", Some("x=1")), Ok(CutLine::Column(3)));
+        assert_eq!(line("0,7: 31,2", Some("x=1")), Ok(CutLine::Segment([[0, 7], [31, 2]])));
+        assert!(line("k=3", None).unwrap_err().contains("a row, j=N"));
+        assert!(
+            line("j=3", Some("y=1")).unwrap_err().contains("--cut is j=3; it must be a row, k=N")
+        );
         for wrong in
-            ["", "12", "k=3", "j=-1", "j=a", "0,0", "0:9", "0,0:9", "0,0:9,-1", "0,0:9,9,9"]
+            ["", "12", "l=3", "j=-1", "j=a", "0,0", "0:9", "0,0:9", "0,0:9,-1", "0,0:9,9,9"]
         {
             assert!(cut(wrong).is_err(), "{wrong}");
         }
@@ -493,6 +518,9 @@ mod tests {
             assert!(place(wrong).is_err(), "{wrong}");
         }
         assert_eq!((point("40, 32"), point("7")), (Ok([40, 32]), Ok([7, 0])));
+        assert_eq!(probe("7"), Ok((GridPoint::Flat([7, 0]), 1)));
+        assert_eq!(probe("40,32, 16"), Ok((GridPoint::Volume([40, 32, 16]), 3)));
+        assert!(probe("1,2,3,4").is_err() && probe("1,2,-3").is_err());
         assert_eq!((follow("all"), follow("2,3")), (Ok(Follow::All), Ok(Follow::Tile([2, 3]))));
         for wrong in ["", "a", "1,", "-1,2", "1,2,3"] {
             assert!(point(wrong).is_err() && follow(wrong).is_err(), "{wrong}");

@@ -1,7 +1,7 @@
 //! One array of the grid: interior values and the boundary around them.
 
 use super::values::Values;
-use super::{Real, Shape};
+use super::{Real, Region, Shape};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::files::Locked;
 #[cfg(not(target_arch = "wasm32"))]
@@ -139,21 +139,28 @@ impl<R: Real> Field<R> {
         &mut self.values[start..start + nx]
     }
 
-    /// A part of a 1D or 2D field: its boundary is what lies around it, points or boundary.
+    /// A part of a field: its boundary is what lies around it, points or boundary. In 1D the second range is of the
+    /// systems of a batch.
     ///
     /// # Panics
-    /// If the field is 3D, if a column or a row lies outside the grid, or if there are none.
-    pub fn part(&self, columns: Range<usize>, rows: Range<usize>) -> Self {
-        let inside = columns.end <= self.shape.nx() && rows.end <= self.shape.rows();
-        assert!(inside && !columns.is_empty() && !rows.is_empty(), "a part of the grid");
-        assert!(self.shape.dim() < 3, "a part of a 1D or 2D grid");
-        let shape = self.shape.part(columns.len(), rows.len());
-        let stored = (rows.start..).take(rows.len() + 2 * shape.boundary_rows());
-        let values = stored.flat_map(|row| {
-            let start = row * self.shape.stride() + columns.start;
-            &self.values[start..start + shape.stride()]
-        });
-        Self::from_stored(shape, values.copied().collect())
+    /// If a point lies outside the grid, or if there are none.
+    pub fn part(&self, part: &Region) -> Self {
+        let [columns, rows, planes] = part.clone();
+        let points = [self.shape.nx(), self.shape.rows_per_plane(), self.shape.nz()];
+        let is_there =
+            |(of_axis, n): (&Range<usize>, usize)| !of_axis.is_empty() && of_axis.end <= n;
+        assert!(part.iter().zip(points).all(is_there), "a part of the grid");
+        let shape = self.shape.part(part);
+        let mut field = Self::filled(shape, R::default());
+        let (width, of_part) =
+            (columns.len() + 2, shape.stored_around(0..rows.len(), 0..planes.len()));
+        for (from, to) in self.shape.stored_around(rows, planes).zip(of_part) {
+            let from = self.values[from].chunks(self.shape.stride());
+            for (from, to) in from.zip(field.values[to].chunks_mut(shape.stride())) {
+                to[..width].copy_from_slice(&from[columns.start..][..width]);
+            }
+        }
+        field
     }
 
     /// Some planes, with the one on either side for a boundary; or some lines of a batch.

@@ -121,6 +121,11 @@ impl Slice {
         }
     }
 
+    /// The names of the indices across and down what is shown of a grid.
+    pub fn index_names(slice: Option<Self>) -> [&'static str; 2] {
+        slice.map_or([0, 1], Self::axes).map(|axis| INDEX_NAMES[axis])
+    }
+
     /// The column and the row of the grid, as [`Shape`] numbers rows, at (column, row) of the slice.
     pub fn place(self, point: [usize; 2], shape: &Shape) -> [usize; 2] {
         let [i, j, k] = self.point(point);
@@ -221,12 +226,10 @@ pub enum Need {
     /// Nothing: numbers over the cycles.
     #[default]
     Nothing,
-    /// A grid of any number of axes: maps, and what lies about tile borders.
+    /// A grid of any number of axes: maps, profiles, points, tiles, and what lies about tile borders.
     Grid,
     /// One axis: diagrams of space and time.
     Grid1d,
-    /// One or two axes: profiles, single points, subiterations inside a tile.
-    Grid1dOr2d,
     /// A grid, and not the rows of a matrix: the frequencies of a field.
     SineModes,
     /// Three axes: three slices, and the volume.
@@ -246,7 +249,6 @@ impl Need {
             (Self::Nothing, _)
             | (Self::Grid, Some(_))
             | (Self::Grid1d, Some(1))
-            | (Self::Grid1dOr2d, Some(1 | 2))
             | (Self::Grid3d, Some(3)) => Ok(()),
             (Self::Matrix, _) if has_rows => Ok(()),
             (Self::Matrix, _) => Err("Only a sparse matrix has entries to show."),
@@ -257,7 +259,6 @@ impl Need {
             (_, None) => Err("The problem has no grid: its points have no positions."),
             (Self::Grid1d, Some(_)) => Err("Only a 1D grid has a space–time diagram."),
             (Self::Grid3d, Some(_)) => Err("Only a 3D grid has three axes to show."),
-            (_, Some(_)) => Err("This is shown for 1D and 2D grids only."),
         }
     }
 }
@@ -305,9 +306,7 @@ mod tests {
         let grid = grid();
         assert_eq!(Need::Nothing.check(None), Ok(()));
         assert_eq!(Need::Grid.check(Some(&grid)), Ok(()));
-        for (need, geometry) in
-            [(Need::Grid, None), (Need::Grid1d, Some(&grid)), (Need::Grid1dOr2d, Some(&grid))]
-        {
+        for (need, geometry) in [(Need::Grid, None), (Need::Grid1d, Some(&grid))] {
             let sentence = need.check(geometry).unwrap_err();
             assert!(sentence.ends_with('.'), "{sentence}");
         }

@@ -8,6 +8,7 @@ mod geometry;
 #[cfg(not(target_arch = "wasm32"))]
 mod mapped;
 pub mod memory;
+mod point;
 mod real;
 mod shape;
 mod shares;
@@ -18,6 +19,7 @@ mod vector;
 pub use byte_count::{ByteCount, ByteCountError};
 pub use field::Field;
 pub use geometry::{AXIS_NAMES, Geometry, INDEX_NAMES, Need, Slice, SliceError};
+pub use point::GridPoint;
 pub use real::{Precision, Real};
 pub use shape::{Shape, ShapeError};
 pub use shares::{Received, Share, Shares, SharesError};

@@ -1,6 +1,6 @@
 //! The shape of a grid: its interior points, axis by axis.
 
-use super::{Precision, Slice};
+use super::{Precision, Region, Slice};
 use crate::number::two_digits;
 use std::fmt;
 use std::ops::Range;
@@ -79,12 +79,30 @@ impl Shape {
         Self { n: [nx, ny, nz], dim: 3, batch: 1 }.checked()
     }
 
-    /// The shape of a part of a 1D or 2D grid: columns × rows points.
-    pub(crate) fn part(&self, columns: usize, rows: usize) -> Self {
+    /// The shape of a part of the grid; in 1D the second range is of the systems of a batch.
+    pub(crate) fn part(&self, part: &Region) -> Self {
+        let [columns, rows, planes] = part.each_ref().map(ExactSizeIterator::len);
         match self.dim {
             1 => Self { n: [columns, 1, 1], dim: 1, batch: rows },
-            _ => Self { n: [columns, rows, 1], dim: 2, batch: 1 },
+            _ => Self { n: [columns, rows, planes], ..*self },
         }
+    }
+
+    /// Where some rows of some xy-planes lie in storage, with what lies around them: a range for each plane, which has
+    /// whole rows, a [`stride`](Self::stride) apart.
+    pub(crate) fn stored_around(
+        &self,
+        rows: Range<usize>,
+        planes: Range<usize>,
+    ) -> impl Iterator<Item = Range<usize>> + use<> {
+        let shape = *self;
+        let sides = if self.dim == 3 { 2 } else { 0 };
+        let count = rows.len() + 2 * self.boundary_rows();
+        (planes.start..planes.end + sides).map(move |plane| {
+            let start = plane * shape.plane_stride() + shape.first_row_of_plane();
+            let first = start + rows.start * shape.stride();
+            first..first + count * shape.stride()
+        })
     }
 
     /// The shape of this number of successive [planes](Self::planes).
@@ -129,6 +147,12 @@ impl Shape {
     /// Whether it has several independent systems.
     fn is_batch(&self) -> bool {
         self.batch > 1
+    }
+
+    /// What is shown of the grid: a slice of a 3D one, and all of others.
+    #[must_use]
+    pub fn shown(&self, slice: Option<Slice>) -> Self {
+        Slice::shown(slice, self).map_or(*self, |slice| self.slice(slice))
     }
 
     /// The 2D shape of a slice through a 3D grid.

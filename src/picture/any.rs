@@ -1,6 +1,6 @@
 //! Any view of a run, and a small sweep, for the tests of what must hold for all of them.
 
-use crate::grid::Slice;
+use crate::grid::{GridPoint, Slice};
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::map::ColourMap;
 use crate::picture::colour::theme::Theme;
@@ -79,7 +79,13 @@ prop_compose! {
             option::of(any::<u64>()),
             option::of(any::<u64>()),
         ],
-        probes in prop::collection::vec(any::<[usize; 2]>(), 0..3),
+        probes in prop::collection::vec(
+            prop_oneof![
+                any::<[usize; 2]>().prop_map(GridPoint::Flat),
+                any::<[usize; 3]>().prop_map(GridPoint::Volume),
+            ],
+            0..3,
+        ),
         pairing in select(&Pairing::ALL[..]),
         colours in prop::collection::vec(0..9_usize, 0..2),
         inside in inside(),

@@ -33,7 +33,6 @@ pub use draw::layout::{Page, SMALLEST_SIDE};
 pub use draw::png::{PngError, SCREEN_DPI, encode_png, read_png_text, save_png};
 pub use draw::render::{LARGEST_SIDE, PictureError, render, render_within, thinned_within};
 pub use draw::text::{SUBSCRIPT_SIZE, with_subscripts};
-pub use figures::arrangement::ARRANGEMENT_IN_3D;
 pub use figures::curves::{
     CLASSIC_NAME, THIS_RUN, acceleration_series, convergence_plot, norm_points, rate_series,
     sweeps_per_axis_cycle,

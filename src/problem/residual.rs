@@ -182,7 +182,7 @@ mod tests {
             }
             if shape.dim() < 3 {
                 let rows = 1..shape.rows() - 1;
-                let part = u.part(0..shape.nx(), rows.clone());
+                let part = u.part(&[0..shape.nx(), rows.clone(), 0..1]);
                 assert_eq!(residual_of_rows(&problem, rows.start, &part), whole[rows]);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::input::MappedArray;
 use super::{Diffusion, Operator, Stencil, Weights};
-use crate::grid::{Field, Real, Shape};
+use crate::grid::{Field, Real, Region, Shape};
 use crate::random::random;
 use std::ops::Range;
 use std::sync::Arc;
@@ -257,18 +257,20 @@ fn has_exact_products<R: Real>(weights: &Weights<R>, g: &Field<R>) -> bool {
 }
 
 impl Problem {
-    /// The same matrix rows on a part of a 1D or 2D grid. Its initial guess and its boundary are zero:
+    /// The same matrix rows on a part of the grid. Its initial guess and its boundary are zero:
     /// a solver is given an iterate whose boundary holds the frozen values around the part.
-    pub(crate) fn part(&self, columns: Range<usize>, rows: Range<usize>) -> Self {
+    pub(crate) fn part(&self, part: &Region) -> Self {
         let Self { shape, operator, rhs, .. } = self;
+        let [columns, rows, planes] = part.clone();
+        let of_plane = |plane| rows.clone().map(move |row| row + plane * shape.ny());
         let row = |row| columns.clone().map(move |i| rhs.at(shape.nx(), i, row));
         Self {
-            shape: shape.part(columns.len(), rows.len()),
+            shape: shape.part(part),
             operator: match operator {
                 Operator::PerPoint(matrix) => matrix.part(columns.start, rows.start).into(),
                 other => other.clone(),
             },
-            rhs: Source::Array(rows.flat_map(row).collect()),
+            rhs: Source::Array(planes.flat_map(of_plane).flat_map(row).collect()),
             initial_guess: Source::Constant(0.0),
             boundary: Boundary::default(),
         }

@@ -4,8 +4,7 @@ use super::{
     Advance, Batch, CycleNorms, Describe, DeviceInfo, FieldObservation, FieldRequest, Footprint,
     Kernel, Method, NormRequest, Norms, Observe, Quantity, ResidualNorms, Solver, SolverError,
 };
-use crate::grid::{Field, Shape};
-use std::ops::Range;
+use crate::grid::{Field, Region, Shape};
 use std::sync::Arc;
 
 /// A solver on the CPU whose batches have given sizes, over and over.
@@ -143,13 +142,9 @@ impl Observe for Batches {
         self.inner.previous()
     }
 
-    fn solution_part(
-        &self,
-        columns: Range<usize>,
-        rows: Range<usize>,
-    ) -> Result<Field<f64>, SolverError> {
+    fn solution_part(&self, part: &Region) -> Result<Field<f64>, SolverError> {
         self.check()?;
-        self.inner.solution_part(columns, rows)
+        self.inner.solution_part(part)
     }
 
     fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {

@@ -5,8 +5,7 @@ use super::{
     Advance, Batch, Describe, DeviceInfo, FieldObservation, FieldRequest, Kernel, Method,
     NormRequest, Norms, Observe, Quantity, Solver, SolverError,
 };
-use crate::grid::{Field, Shape};
-use std::ops::Range;
+use crate::grid::{Field, Region, Shape};
 use std::sync::Arc;
 
 /// The description of a solver that failed. Whatever needs its arrays is an error.
@@ -71,7 +70,7 @@ impl Observe for LostSolver {
         self.lost()
     }
 
-    fn solution_part(&self, _: Range<usize>, _: Range<usize>) -> Result<Field<f64>, SolverError> {
+    fn solution_part(&self, _: &Region) -> Result<Field<f64>, SolverError> {
         self.lost()
     }
 

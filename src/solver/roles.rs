@@ -5,7 +5,7 @@ use super::{
     Kernel, Method, NormRequest, Norms, PassProgress, PassTimes, Quantity, Samples, SolverError,
     Statistics, StopToken, Streaming, Traffic, Window,
 };
-use crate::grid::{Field, Shape, Tiling};
+use crate::grid::{Field, Region, Shape, Tiling};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -151,15 +151,11 @@ pub trait Observe {
     fn previous(&self) -> Result<Field<f64>, SolverError>;
 
     /// A copy of a part of the present iterate, surrounded by what lies around it: points or boundary.
-    /// `columns` and `rows` are interior and not empty.
+    /// Its ranges are interior and not empty; in 1D the second is of the systems of a batch.
     ///
     /// # Errors
     /// [`SolverError`] if the GPU fails.
-    fn solution_part(
-        &self,
-        columns: Range<usize>,
-        rows: Range<usize>,
-    ) -> Result<Field<f64>, SolverError>;
+    fn solution_part(&self, part: &Region) -> Result<Field<f64>, SolverError>;
 
     /// A copy of some planes of the present iterate of a 3D grid, and the one on either side; `None` where it takes as long
     /// as [`Observe::solution`].

@@ -231,7 +231,7 @@ fn a_matrix_is_observed_as_on_the_cpu() {
                     (solver.observe(request).expect("it"), values.expect("it"))
                 });
                 let previous = bits(&solver.previous().expect("it"));
-                let part = solver.solution_part(3..50, 0..1).expect("it").to_interior();
+                let part = solver.solution_part(&[3..50, 0..1, 0..1]).expect("it").to_interior();
                 let row = solver.solution_row(0).expect("it");
                 let norms = solver.norms(NormRequest::ALL).expect("it");
                 format!("{fields:?} {previous:?} {part:?} {row:?} {norms:?}")

@@ -274,6 +274,9 @@ fn fields_of_volumes_are_those_of_the_cpu() {
         assert_eq!(there.max_change, here.max_change);
         let row = shape.rows() - 1;
         assert_eq!(gpu.solution_row(row).expect("it"), cpu.solution_row(row).expect("it"));
+        let region = [shape.nx(), shape.ny(), shape.nz()].map(|n| n / 3..n);
+        let [there, here] = [&gpu, &cpu].map(|solver| solver.solution_part(&region).expect("it"));
+        assert_eq!(there, here);
         // A run continues elsewhere.
         let mut moved = crate::gpu::solver(&case.problem, Method::Classic, precision, Kernel::AUTO)
             .expect("a GPU");

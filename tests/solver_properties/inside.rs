@@ -1,10 +1,10 @@
 //! The subiterations of one tile, against the whole cycle and the whole of Jacobi's sweeps.
 
 use crate::Cycles;
-use crate::cases::{Case, case};
+use crate::cases::{Case, case, tall_volume};
 use crate::naive::Num;
 use proptest::prelude::*;
-use tilescope::grid::Field;
+use tilescope::grid::{Field, Slice};
 use tilescope::solver::{Followed, Inside, Method, NextCycle, Schedule, Solver};
 
 /// What is followed through a cycle, at a subiteration; `None` for all tiles of a 2D grid.
@@ -34,7 +34,7 @@ fn inside<R: Num>(
     tile: [usize; 2],
     subiteration: usize,
 ) -> Inside {
-    followed::<R>(case, solver, Followed::Tile(tile), subiteration).expect("small tiles")
+    followed::<R>(case, solver, Followed::Tile(tile, None), subiteration).expect("small tiles")
 }
 
 /// Of all tiles of a 1D grid each point is that of the tile that owns it, and the extents hold all
@@ -169,7 +169,7 @@ fn updates_are_those_of_the_subiteration<R: Num>(
     let stencil = *problem.operator.stencil().expect("a grid");
     for cell in (0..seen.size[0]).flat_map(|x| (0..seen.size[1]).map(move |y| [x, y])) {
         let Some(update) = seen.update_at(cell, is_line) else { continue };
-        let [i, row] = update.point;
+        let [i, row] = update.point.place(&problem.shape).expect("a point");
         let b = problem.rhs.at(problem.shape.nx(), i, row);
         let terms = stencil.neighbours().into_iter().zip(update.neighbours);
         let terms = terms.flat_map(|(entries, values)| [0, 1].map(|at| -entries[at] * values[at]));
@@ -182,8 +182,71 @@ fn updates_are_those_of_the_subiteration<R: Num>(
     Ok(())
 }
 
+/// A slice of a 3D tile, too, has the cycle's values, and Jacobi's before the stale front.
+fn slice_is_followed<R: Num>(
+    case: &Case,
+    slice: Slice,
+    tile: [usize; 2],
+    at: usize,
+) -> Result<(), TestCaseError> {
+    let mut solver = case.plain::<R>(case.hierarchical());
+    let at = at % (case.k + 1);
+    let follow = |sweeps| {
+        let of = Followed::Tile(tile, Some(slice));
+        followed::<R>(case, solver.as_ref(), of, sweeps).expect("a small tile")
+    };
+    let (seen, end) = (follow(at), follow(case.k));
+    prop_assert_eq!(seen.slice, Some(slice));
+    prop_assert_eq!(seen.size, [0, 1].map(|axis| seen.computed[axis].len() + 2));
+    let mut classic = case.plain::<R>(Method::Classic);
+    for _ in 0..at {
+        classic.cycle();
+    }
+    let jacobi = classic.solution().expect("it");
+    updates_are_those_of_the_subiteration::<R>(case, &seen)?;
+    solver.cycle();
+    let next = solver.solution().expect("it");
+    let (shape, tiling) = (case.problem.shape, case.tiling());
+    let [columns, rows] = &seen.computed;
+    let last = seen.states.len() - seen.size[0] * seen.size[1];
+    for (i, j) in columns.clone().flat_map(|i| rows.clone().map(move |j| (i, j))) {
+        let cell = (j - rows.start + 1) * seen.size[0] + i - columns.start + 1;
+        let (point, [column, row]) = (slice.point([i, j]), slice.place([i, j], &shape));
+        let exact = jacobi.at(column, row);
+        prop_assert_eq!(seen.staleness[cell], (seen.states[last + cell] - exact) as f32);
+        let [across, down] = slice.axes();
+        let tile = seen.tile.expect("one tile");
+        let is_fresh = (0..3).all(|axis| {
+            let of = &tiling.axes()[axis];
+            let tile = match axis {
+                _ if axis == across => tile[0],
+                _ if axis == down => tile[1],
+                _ => of.owner(slice.index),
+            };
+            of.untouched(tile, at).contains(&point[axis])
+        });
+        prop_assert!(!is_fresh || seen.states[last + cell].to_bits() == exact.to_bits());
+        if seen.owned[0].contains(&i) && seen.owned[1].contains(&j) {
+            prop_assert_eq!(end.iterate[cell].to_bits(), (next.at(column, row) as f32).to_bits());
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn slices_of_a_tile_are_those_of_the_cycle(
+        case in tall_volume(),
+        (axis, index) in (0..3_usize, any::<u16>()),
+        tile in [0..5_usize, 0..9_usize],
+        at in 0..10_usize,
+    ) {
+        let slice = Slice { axis, index: usize::from(index) % case.problem.shape.axes()[axis] };
+        slice_is_followed::<f64>(&case, slice, tile, at)?;
+        slice_is_followed::<f32>(&case, slice, tile, at)?;
+    }
 
     #[test]
     fn all_tiles_of_a_line_are_followed_as_each_alone(case in case()) {

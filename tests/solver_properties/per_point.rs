@@ -125,7 +125,7 @@ proptest! {
             precision: tilescope::grid::Precision::F64,
         };
         prop_assume!(case.problem.shape.dim() == 2);
-        let inside = cycle.inside(Followed::Tile(tile.map(usize::from)), case.k).expect("a CPU");
+        let inside = cycle.inside(Followed::Tile(tile.map(usize::from), None), case.k).expect("a CPU");
         let inside = inside.expect("a small tile");
         let mut after = case.plain::<f64>(case.hierarchical());
         after.cycle();

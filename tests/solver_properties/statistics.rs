@@ -1,10 +1,11 @@
 //! The statistics of a field and parts of the iterate, against points taken one by one.
 
 use crate::Cycles;
-use crate::cases::{Case, any_case, case};
+use crate::cases::{Case, any_case};
 use crate::naive::{AxisTiles, Num};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use tilescope::grid::{Field, Region, Shape};
 use tilescope::solver::{LONGEST_FOLDED, MeanTile, Quantity, Window};
 
 /// What stands for a magnitude in a histogram: the middle of its eighth of an octave.
@@ -115,22 +116,31 @@ proptest! {
 
     /// A part of the iterate has around it what the whole has there.
     #[test]
-    fn a_part_of_the_iterate_is_as_the_whole(case in case(), start in (0..300_usize, 0..90_usize)) {
+    fn a_part_of_the_iterate_is_as_the_whole(case in any_case(), start in any::<[u16; 3]>()) {
         let mut solver = case.plain::<f32>(case.hierarchical());
         solver.cycle();
         let shape = case.problem.shape;
         let whole = solver.solution().expect("the CPU does not fail");
-        let (left, top) = (start.0 % shape.nx(), start.1 % shape.rows());
-        let columns = left..shape.nx().min(left + 17);
-        let rows = top..shape.rows().min(top + 9);
-        let part = solver.solution_part(columns.clone(), rows.clone()).expect("it does not fail");
-        prop_assert_eq!((part.shape().nx(), part.shape().rows()), (columns.len(), rows.len()));
-        let ring = shape.boundary_rows();
-        for row in 0..rows.len() + 2 * ring {
-            for i in 0..columns.len() + 2 {
-                let there = (rows.start + row) * shape.stride() + columns.start + i;
-                let here = row * part.shape().stride() + i;
-                prop_assert_eq!(part.as_slice()[here].to_bits(), whole.as_slice()[there].to_bits());
+        let points = [shape.nx(), shape.rows_per_plane(), shape.nz()];
+        let region: Region = std::array::from_fn(|axis| {
+            let first = usize::from(start[axis]) % points[axis];
+            first..points[axis].min(first + [17, 9, 4][axis])
+        });
+        let part = solver.solution_part(&region).expect("it does not fail");
+        let [columns, rows, planes] = region.clone();
+        prop_assert_eq!(part.shape().nx(), columns.len());
+        prop_assert_eq!(part.shape().rows(), rows.len() * planes.len());
+        let near = |shape: &Shape| [1, shape.stride(), shape.plane_stride()];
+        for (at, (k, j)) in planes.flat_map(|k| rows.clone().map(move |j| (k, j))).enumerate() {
+            for (i, column) in columns.clone().enumerate() {
+                let here = part.shape().row_start(at) + 1 + i;
+                let there = shape.row_start(j + k * shape.ny()) + 1 + column;
+                let pairs = near(part.shape()).into_iter().zip(near(&shape)).take(shape.dim());
+                for (by, by_whole) in pairs.chain([(0, 0)]) {
+                    let [one, other] = [&part, &whole].map(Field::as_slice);
+                    prop_assert_eq!(one[here - by].to_bits(), other[there - by_whole].to_bits());
+                    prop_assert_eq!(one[here + by].to_bits(), other[there + by_whole].to_bits());
+                }
             }
         }
     }
@@ -141,7 +151,7 @@ proptest! {
 fn large_tiles_have_classes_of_several_distances() {
     use crate::on_cpu;
     use std::sync::Arc;
-    use tilescope::grid::{Shape, Tiling};
+    use tilescope::grid::Tiling;
     use tilescope::problem::{Boundary, Problem, Source, Stencil};
     use tilescope::solver::Method;
     use tilescope::solver::cpu::Level;

@@ -11,6 +11,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use tempfile::tempdir;
+use tilescope::grid::GridPoint;
 use tilescope::picture::{
     self, ColourMap, Drawing, FigureKind, FigureSpec, InsideView, Pairing, PlacedFigure, Range,
     ScaleKind, ViewSpec,
@@ -785,7 +786,7 @@ fn what_a_figure_shows_is_shown_again() {
         };
         let mut view = ViewSpec { cut: view.shows(FigureKind::PROFILE).then_some(cut), ..view };
         if view.shows(FigureKind::PROBES) {
-            view.probes = vec![[7, 9], [40, 3]];
+            view.probes = [[7, 9], [40, 3]].map(GridPoint::Flat).into();
         }
         if view.shows(FigureKind::INSIDE) {
             view.inside = inside;

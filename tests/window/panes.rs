@@ -19,6 +19,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("frequencies_and_the_damping_of_modes_are_panes", frequencies_and_damping),
     ("reference_curves_have_keys", reference_curves_have_keys),
     ("three_slices_move_each_other_and_the_volume_turns", slices_and_volume),
+    ("a_slice_has_a_profile_and_probes_and_tiles_of_its_own", profile_of_a_slice),
     ("the_entries_of_a_matrix_are_seen_and_a_row_is_taken_apart", entries_of_a_matrix),
     ("block_borders_of_a_matrix_are_dragged", block_borders_are_dragged),
     ("the_cost_of_overlapping_blocks_is_counted", blocks_of_a_matrix_have_their_own_cost),
@@ -363,6 +364,28 @@ pub fn grid_3d() -> RunSpec {
     run.method.tile = vec![8];
     run.method.k = 8.into();
     run
+}
+
+fn profile_of_a_slice() {
+    let mut window = Window::paused(grid_3d());
+    window.step(2);
+    let at = map(&window).center() + vec2(3.0, 3.0);
+    window.harness.hover_at(at);
+    window.frames(2);
+    window.key(Key::D);
+    let probe =
+        |window: &Window, k: usize| window.has(Role::Button, &format!("Remove (16, 12, {k})"));
+    window.until("a point of the slice", |window| probe(window, 8));
+    window.key(Key::I);
+    window.harness.hover_at(at);
+    window.until("the next slice", |window| window.says("k 9"));
+    window.key(Key::D);
+    window.until("a point of the next slice", |window| probe(window, 8) && probe(window, 9));
+    window.button("Profile");
+    window.until("a row of the slice", |window| window.has(Role::SpinButton, "Cut at"));
+    view(&mut window, Role::CheckBox, "Inside a cycle");
+    let tile = "Tile (1, 1) at z = 9 inside a cycle";
+    window.until("a tile of the slice", |window| window.has(Role::Image, tile));
 }
 
 fn slices_and_volume() {

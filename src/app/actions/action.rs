@@ -6,6 +6,7 @@ use crate::app::state::scale::Scale;
 use crate::app::state::session::Session;
 use crate::app::state::undo::Undo;
 use crate::app::state::view_settings::ViewSettings;
+use crate::grid::GridPoint;
 use crate::run::Report;
 use eframe::egui::{self, Key, KeyboardShortcut, Modifiers};
 use std::collections::BTreeSet;
@@ -78,7 +79,7 @@ pub struct ActionContext<'a> {
     /// Panes that are hidden.
     pub hidden: &'a BTreeSet<PaneId>,
     /// The point of the grid under the cursor.
-    pub pointed_at: Option<[usize; 2]>,
+    pub pointed_at: Option<GridPoint>,
     /// Whether the tuning map is shown.
     pub is_tuning: bool,
     pub scale: Scale,

@@ -114,9 +114,8 @@ pub fn colouring() -> impl Iterator<Item = Action> {
 pub fn cuts() -> impl Iterator<Item = Action> {
     let members = LineKind::ALL.map(|kind| (kind.label(), kind.about()));
     numbered("Cut along", members, |it, which| {
-        let plan = &it.report.as_ref()?.plan;
-        let is_2d = plan.problem.shape.dim() == 2;
-        is_2d.then(|| Command::SetProfileLine(LineKind::ALL[which].line(plan)))
+        let shown = it.report.as_ref()?.plan.shown(it.session.view.slice);
+        (shown.dim() == 2).then(|| Command::SetProfileLine(LineKind::ALL[which].line(&shown)))
     })
 }
 

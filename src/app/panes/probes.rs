@@ -7,7 +7,7 @@ use crate::app::state::session::Session;
 use crate::app::state::view_settings::MAX_PROBES;
 use crate::app::widgets::labels::{labelled, named};
 use crate::app::widgets::{plot, theme};
-use crate::grid::Need;
+use crate::grid::{GridPoint, Need};
 use crate::picture::{FigureKind, grouped, number, point_label, probe_series, probes_plot};
 use crate::run::{ProbeSeries, Report};
 use eframe::egui::{self, Label, RichText, Ui};
@@ -48,7 +48,7 @@ impl PaneType for ProbesPane {
     }
 
     fn need(&self) -> Need {
-        Need::Grid1dOr2d
+        Need::Grid
     }
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -94,7 +94,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
     };
     let shown = report.probes.iter().filter(|probe| probe.field == observation.field);
     let series = shown.map(series).collect();
-    let is_filling = |point: &&[usize; 2]| {
+    let is_filling = |point: &&GridPoint| {
         let mut known = report.probes.iter().filter(|probe| probe.field == observation.field);
         let known = known.find(|probe| probe.point == **point);
         report.latest.cycle > 1 && known.is_none_or(|probe| probe.values.len() < 2)

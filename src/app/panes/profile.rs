@@ -9,7 +9,7 @@ use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{explained, labelled, named};
 use crate::app::widgets::{cut_line, plot, theme};
-use crate::grid::{Need, Shape};
+use crate::grid::{Geometry, Need, Shape, Slice};
 use crate::picture::{
     FigureKind, Plot, ScaleKind, Series, VerticalLines, grouped, number, profile_plot, value_label,
 };
@@ -72,16 +72,17 @@ impl PaneType for ProfilePane {
 
     fn request(&self, session: &Session, request: &mut ObservationRequest) {
         let (line, fields) = (session.profile_line(), session.profile_fields());
-        request.profile = Some(ProfileRequest { line, fields, most: MAX_SAMPLES });
+        let slice = session.view.slice;
+        request.profile = Some(ProfileRequest { line, slice, fields, most: MAX_SAMPLES });
     }
 
     fn mark(&self, session: &Session, marks: &mut Marks) {
-        let is_2d = session.spec.problem.shape.len() > 1;
-        marks.cut = is_2d.then(|| session.profile_line());
+        let has_lines = session.spec.problem.shape.len() > 1;
+        marks.cut = has_lines.then(|| session.profile_line());
     }
 
     fn need(&self) -> Need {
-        Need::Grid1dOr2d
+        Need::Grid
     }
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -128,7 +129,9 @@ fn ui(
 }
 
 fn controls(ui: &mut Ui, session: &Session, plan: &Plan, commands: &mut Vec<Command>) {
-    let shape = &plan.problem.shape;
+    let slice = Slice::shown(session.view.slice, &plan.problem.shape);
+    let shown = plan.shown(slice);
+    let shape = shown.shape();
     let mut view = session.view.clone();
     let before = session.profile_line().within(shape);
     let mut line = before;
@@ -136,7 +139,7 @@ fn controls(ui: &mut Ui, session: &Session, plan: &Plan, commands: &mut Vec<Comm
         let cut = &mut view.profile;
         let is_plane = shape.dim() == 2;
         if is_plane {
-            cut_line::kinds(ui, &mut line, plan);
+            cut_line::kinds(ui, &mut line, &shown);
         }
         let text = match session.profile_fields().len() {
             1 => session.view.field.label().to_owned(),
@@ -164,7 +167,7 @@ fn controls(ui: &mut Ui, session: &Session, plan: &Plan, commands: &mut Vec<Comm
             "Draw magnitudes on a logarithmic axis. On a linear axis, several fields are each divided by their largest magnitude.",
         );
         if is_plane {
-            cut_line::numbers(ui, &mut line, shape);
+            cut_line::numbers(ui, &mut line, shape, slice);
         }
     });
     commands.extend((line != before).then_some(Command::SetProfileLine(line)));
@@ -188,10 +191,8 @@ fn of_runs<'a>(
         let mut seen = compared.iter().filter(|seen| seen.request.number == pin.number);
         let Compared { observation: seen, .. } =
             seen.find(|seen| seen.request.place == ComparisonTarget::Profile)?;
-        let along = seen
-            .profiles
-            .first()
-            .filter(|other| (other.line, other.field) == (along.line, along.field))?;
+        let of = |profile: &FieldProfile| (profile.line, profile.slice, profile.field);
+        let along = seen.profiles.first().filter(|other| of(other) == of(along))?;
         let colour = theme::of_figures(ui).beside(pin.number);
         Some(ProfileCurve { name: name(pinned, seen.cycle), colour, along, unit: 1.0 })
     });
@@ -227,8 +228,9 @@ fn of_fields<'a>(ui: &Ui, known: &[&'a FieldProfile], log: bool) -> Vec<ProfileC
 /// The plot of profiles, of which there is one at least.
 fn description(ui: &Ui, profiles: &[ProfileCurve<'_>], log: bool, plan: &Plan) -> Plot {
     let first = profiles[0].along;
-    let line = first.line;
-    let shape = &plan.problem.shape;
+    let (line, slice) = (first.line, first.slice);
+    let shown = plan.shown(slice);
+    let shape = shown.shape();
     let scale = if log { ScaleKind::Log } else { ScaleKind::Linear };
     let is_one = profiles.len() == 1;
     let series = profiles.iter().map(|profile| {
@@ -241,14 +243,15 @@ fn description(ui: &Ui, profiles: &[ProfileCurve<'_>], log: bool, plan: &Plan) -
         (false, true) => "magnitude".to_owned(),
         (false, false) => "relative to the largest magnitude".to_owned(),
     };
-    let places = line.borders(shape, &plan.tiling);
-    let devices = line.device_borders(shape, &plan.device_borders());
+    let places = line.borders(shape, shown.tiling());
+    let devices = [0, 1].map(|axis| plan.device_borders_along(axis, slice));
+    let devices = line.device_borders(shape, &devices);
     let theme = theme::of_figures(ui);
     let marks = vec![
         VerticalLines { places, colour: theme.borders() },
         VerticalLines { places: devices, colour: theme.reference() },
     ];
-    profile_plot(series.collect(), marks, &line.axis_label(), &value, scale)
+    profile_plot(series.collect(), marks, &line.axis_label(slice), &value, scale)
 }
 
 /// Paints the profiles, and returns the point of the line under the cursor.
@@ -258,7 +261,8 @@ fn paint(
     profiles: &[ProfileCurve<'_>],
     plan: &Plan,
 ) -> Option<[usize; 2]> {
-    let line = profiles.first()?.along.line;
+    let FieldProfile { line, slice, .. } = *profiles.first()?.along;
+    let shown = plan.shown(slice);
     let units: Vec<_> =
         profiles.iter().map(|profile| (profile.name.clone(), profile.unit)).collect();
     let frame = plot::Frame {
@@ -271,10 +275,11 @@ fn paint(
         let unit =
             |name: &str| units.iter().find(|(other, _)| other == name).map_or(1.0, |it| it.1);
         let values = at.values().map(|(name, value)| labelled(name, &number(value * unit(name))));
-        let lines: Vec<_> = place_label(at.x, line, plan).into_iter().chain(values).collect();
+        let lines: Vec<_> =
+            place_label(at.x, line, &shown, slice).into_iter().chain(values).collect();
         Some(lines.join("\n"))
     });
-    point_at(line, &plan.problem.shape, painted.pointer?)
+    point_at(line, shown.shape(), painted.pointer?)
 }
 
 /// The point of a line nearest to a position along it; `None` beyond its ends.
@@ -293,18 +298,23 @@ fn points(profile: &ProfileCurve<'_>, shape: &Shape, log: bool) -> Vec<(f64, f64
 }
 
 /// The point of the line under the pointer, its tile, and how far a tile border is.
-fn place_label(place: f64, line: CutLine, plan: &Plan) -> Option<String> {
-    let shape = &plan.problem.shape;
-    let [i, j] = point_at(line, shape, place)?;
-    let border = match plan.tiling.distance(&[i, j]) {
+fn place_label(
+    place: f64,
+    line: CutLine,
+    shown: &Geometry,
+    slice: Option<Slice>,
+) -> Option<String> {
+    let [i, j] = point_at(line, shown.shape(), place)?;
+    let border = match shown.distance(&[i, j]) {
         Some(1) => ", at a tile border".to_owned(),
         Some(distance) => format!(", {distance} points from a tile border"),
         None => String::new(),
     };
-    let [across, down] = plan.tiling.owner([i, j]);
-    let (place, tile) = match shape.dim() {
+    let [across, down] = shown.tiling().owner([i, j]);
+    let names = Slice::index_names(slice);
+    let (place, tile) = match shown.dim() {
         1 => (format!("i {i}"), across.to_string()),
-        _ => (format!("i {i}, j {j}"), format!("({across}, {down})")),
+        _ => (format!("{} {i}, {} {j}", names[0], names[1]), format!("({across}, {down})")),
     };
     Some(format!("{place}\ntile {tile}{border}"))
 }

@@ -9,6 +9,7 @@ use crate::app::state::scale::Scale;
 use crate::app::state::session::Session;
 use crate::app::state::travel::Travel;
 use crate::app::state::view_settings::ViewSettings;
+use crate::grid::GridPoint;
 use crate::picture::ViewSpec;
 use crate::run::{
     CutLine, MethodSpec, Milestone, RunSpec, Snapshot, SnapshotRequest, SweepRow, SweepSpec,
@@ -67,7 +68,7 @@ pub enum Command {
     /// Set the line of the profile.
     SetProfileLine(CutLine),
     /// Add or remove a probe.
-    ToggleProbe([usize; 2]),
+    ToggleProbe(GridPoint),
     /// Show a pane, or hide it.
     ShowPane(PaneId, bool),
     /// Show the tuning map or the panes.

@@ -5,7 +5,7 @@ use crate::app::state::lesson::LessonProgress;
 use crate::app::state::pins::Pins;
 use crate::app::state::travel::Travel;
 use crate::app::state::view_settings::{Against, Colours, RangeMode, ViewSettings};
-use crate::grid::Tiling;
+use crate::grid::{Geometry, GridPoint, Slice, Tiling};
 use crate::picture::{FigureKind, Norm, ScaleKind, ViewSpec, grouped};
 use crate::run::{
     Backend, CutLine, FieldKind, MapRequest, MethodSpec, Milestone, ObservationRequest, Phase,
@@ -225,13 +225,13 @@ impl Session {
         }
     }
 
-    /// The line of the profile: in 2D the chosen one, or the row through the middles of the tiles in
+    /// The line of the profile: in 2D and on a slice the chosen one, or the row through the middles of the tiles in
     /// the middle, which crosses borders and runs along none; in 1D the first system of a batch.
     pub fn profile_line(&self) -> CutLine {
         match (&self.spec.problem.shape[..], self.view.profile.line) {
             ([_, _, ..], Some(line)) => line,
             ([_, ny, ..], None) => {
-                CutLine::Row(self.tiling().map_or(ny / 2, |tiling| tiling.middle(1)))
+                CutLine::Row(self.shown().map_or(ny / 2, |(of, _)| of.tiling().middle(1)))
             }
             _ => CutLine::Row(0),
         }
@@ -239,16 +239,24 @@ impl Session {
 
     /// Points to observe at first: beside a tile border, and in the middle of its tile, both on the line of
     /// the profile.
-    pub fn first_probes(&self) -> Vec<[usize; 2]> {
-        let Some(tiling) = self.tiling() else { return Vec::new() };
+    pub fn first_probes(&self) -> Vec<GridPoint> {
+        let Some((shown, slice)) = self.shown() else { return Vec::new() };
+        let tiling = shown.tiling();
         let (x, row) = (tiling.x(), tiling.middle(1));
         let at_border = x.owned(x.owner(x.n() / 2)).start;
-        vec![[at_border, row], [tiling.middle(0), row]]
+        [at_border, tiling.middle(0)].map(|i| GridPoint::shown([i, row], slice)).into()
+    }
+
+    /// What is shown of the chosen grid, and the slice that it is in 3D; `None` while the tiles are invalid.
+    fn shown(&self) -> Option<(Geometry, Option<Slice>)> {
+        let shape = self.spec.problem.grid()?;
+        let slice = Slice::shown(self.view.slice, &shape);
+        Some((Geometry::new(shape, self.tiling()?).shown(slice), slice))
     }
 
     /// What the view inside a cycle shows.
     pub fn followed(&self) -> Followed {
-        self.view.inside.followed(self.spec.problem.shape.len() == 1)
+        self.view.inside.followed(self.spec.problem.shape.len() == 1, self.view.slice)
     }
 
     /// The fields of the profile, that of the map first.
@@ -407,6 +415,7 @@ mod tests {
             let half = y.owned(y.owner(row)).len() / 2;
             assert!(y.distance(row) >= Some(half), "tile {tile}, overlap {overlap}: row {row}");
             let [at_border, inside] = <[_; 2]>::try_from(session.first_probes()).unwrap();
+            let [at_border, inside] = [at_border, inside].map(|point| point.within(None).unwrap());
             assert_eq!([at_border[1], inside[1]], [row; 2]);
             assert_eq!(tiling.x().distance(at_border[0]), Some(1));
             assert!(tiling.x().distance(inside[0]) >= Some(half), "{inside:?}");

@@ -1,7 +1,7 @@
 //! Settings of what is shown of a run, and how.
 
 use crate::app::state::compare::Compare;
-use crate::grid::Slice;
+use crate::grid::{GridPoint, Slice};
 use crate::picture::{Camera, ColourMap, InsideView, Norm, Over, Range, ScaleKind, SlowLink};
 use crate::run::{CutLine, FieldKind};
 use crate::solver::Acceleration;
@@ -47,7 +47,7 @@ pub struct ViewSettings {
     /// Settings of the view inside a cycle.
     pub inside: InsideView,
     /// Probes, at most [`MAX_PROBES`].
-    pub probes: Vec<[usize; 2]>,
+    pub probes: Vec<GridPoint>,
 }
 
 /// The line and the fields of the profile.
@@ -156,7 +156,7 @@ impl Default for ViewSettings {
 
 impl ViewSettings {
     /// Adds a probe, or removes it. Beyond the limit the oldest is removed.
-    pub fn toggle_probe(&mut self, point: [usize; 2]) {
+    pub fn toggle_probe(&mut self, point: GridPoint) {
         let before = self.probes.len();
         self.probes.retain(|other| *other != point);
         if self.probes.len() == before {

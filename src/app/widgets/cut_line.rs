@@ -1,8 +1,8 @@
 //! Controls for the line of a profile: its kind and its numbers.
 
 use crate::app::widgets::labels::named;
-use crate::grid::Shape;
-use crate::run::{CutLine, Plan};
+use crate::grid::{Geometry, Shape, Slice};
+use crate::run::CutLine;
 use eframe::egui::{DragValue, Ui};
 
 /// The kinds of lines.
@@ -43,34 +43,34 @@ impl LineKind {
         }
     }
 
-    /// The line of this kind through the middle of the grid, or of the tile there.
-    pub fn line(self, plan: &Plan) -> CutLine {
+    /// The line of this kind through the middle of what is shown of a grid, or of the tile there.
+    pub fn line(self, shown: &Geometry) -> CutLine {
         match self {
-            Self::Row => CutLine::Row(plan.tiling.middle(1)),
-            Self::Column => CutLine::Column(plan.tiling.middle(0)),
-            Self::Diagonal => CutLine::diagonal(&plan.problem.shape),
+            Self::Row => CutLine::Row(shown.tiling().middle(1)),
+            Self::Column => CutLine::Column(shown.tiling().middle(0)),
+            Self::Diagonal => CutLine::diagonal(shown.shape()),
         }
     }
 }
 
 /// Buttons for the kind of line.
-pub fn kinds(ui: &mut Ui, line: &mut CutLine, plan: &Plan) {
-    let dim = plan.problem.shape.dim();
+pub fn kinds(ui: &mut Ui, line: &mut CutLine, shown: &Geometry) {
+    let dim = shown.dim();
     for kind in LineKind::ALL.into_iter().filter(|kind| *kind == LineKind::Row || dim == 2) {
         let is_chosen = kind == LineKind::of(*line);
         let button = ui.selectable_label(is_chosen, kind.label()).on_hover_text(kind.about());
         // There are many segments; the diagonal is one of them.
         if button.clicked() && (!is_chosen || kind == LineKind::Diagonal) {
-            *line = kind.line(plan);
+            *line = kind.line(shown);
         }
     }
 }
 
-/// Number fields for the line.
-pub fn numbers(ui: &mut Ui, line: &mut CutLine, shape: &Shape) {
+/// Number fields for the line. `shape` is that of what is shown of a grid, in 3D of a slice.
+pub fn numbers(ui: &mut Ui, line: &mut CutLine, shape: &Shape, slice: Option<Slice>) {
     let mut number = |at: &mut usize, axis: usize, name: &str, about: &str| {
-        let (n, prefix) = [(shape.nx(), "i "), (shape.rows(), "j ")][axis];
-        let number = DragValue::new(at).range(0..=n - 1).prefix(prefix);
+        let (n, prefix) = ([shape.nx(), shape.rows()][axis], Slice::index_names(slice)[axis]);
+        let number = DragValue::new(at).range(0..=n - 1).prefix(format!("{prefix} "));
         let number = ui.add(number.update_while_editing(false));
         named(number, name).on_hover_text(about);
     };

@@ -92,8 +92,9 @@ impl Observer {
         spec.stop.max_cycles = u64::MAX;
         let worker =
             Worker::start(|| {}).map_err(|error| anyhow!("cannot start a thread: {error}"))?;
-        let line = CutLine::middle(&plan.problem.shape);
-        let cut = ProfileRequest { line, fields: vec![FieldKind::Residual], most: VIEW[0] };
+        let line = CutLine::middle(&plan.problem.shape.shown(None));
+        let cut =
+            ProfileRequest { line, slice: None, fields: vec![FieldKind::Residual], most: VIEW[0] };
         let observation = ObservationRequest {
             map: Some(MapRequest::whole(VIEW)),
             edge_share: true,

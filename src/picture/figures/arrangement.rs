@@ -23,10 +23,6 @@ const USUAL: [PlacedFigure; 3] = [
     PlacedFigure { kind: FigureKind::PROFILE, area: [0.6, 0.55, 0.4, 0.45] },
 ];
 
-/// The usual arrangement of a 3D grid, of which there is no profile: the values by distance to the tile border in its place.
-pub const ARRANGEMENT_IN_3D: [PlacedFigure; 3] =
-    [USUAL[0], USUAL[1], PlacedFigure { kind: FigureKind::DISTANCE, ..USUAL[2] }];
-
 /// Points per inch.
 const POINTS: f64 = 72.0;
 

@@ -1,6 +1,6 @@
 //! The inside of a cycle: one tile with its halo, or all tiles of a 1D grid.
 
-use crate::grid::{Need, Shape, Tiling};
+use crate::grid::{Need, Shape, Slice, Tiling};
 use crate::number::grouped;
 use crate::picture::axis::scale::{Range, Scale, ScaleKind};
 use crate::picture::colour::map::ColourMap;
@@ -43,7 +43,7 @@ impl FigureType for InsideCycle {
     }
 
     fn about(&self) -> &'static str {
-        "A subiteration of one tile with its frozen halo; in 1D all subiterations."
+        "A subiteration of one tile with its frozen halo; in 1D all subiterations, in 3D a slice of the tile."
     }
 
     fn about_table(&self) -> Option<&'static str> {
@@ -55,15 +55,15 @@ impl FigureType for InsideCycle {
     }
 
     fn need(&self) -> Need {
-        Need::Grid1dOr2d
+        Need::Grid
     }
 
     fn uses(&self) -> Uses {
-        Uses { inside: true, range: true, ..Uses::default() }
+        Uses { inside: true, range: true, slice: true, ..Uses::default() }
     }
 
     fn request(&self, view: &ViewSpec, shape: &Shape, request: &mut SnapshotRequest) {
-        let followed = view.inside.followed(shape.dim() == 1);
+        let followed = view.inside.followed(shape.dim() == 1, view.slice);
         request.observation.inside = Some((followed, view.inside.subiteration));
     }
 
@@ -108,9 +108,10 @@ impl FigureType for InsideCycle {
         // The halo lies around the points that are computed.
         let end = |axis: usize| inside.computed[axis].end as f64 + 1.0;
         let start = |axis: usize| inside.computed[axis].start as f64 - 1.0;
+        let [label, down_label] = Slice::index_names(inside.slice);
         let y_axis = match is_1d {
             true => MapAxis { label: "subiteration", start: 0.0, end: down as f64 },
-            false => MapAxis { label: "j", start: start(1), end: end(1) },
+            false => MapAxis { label: down_label, start: start(1), end: end(1) },
         };
         let title = match spec.annotations {
             true => about_outlines(inside).to_owned(),
@@ -141,7 +142,7 @@ impl FigureType for InsideCycle {
             title: &titles.title,
             subtitle: &titles.subtitle,
             panels: &[panel],
-            x_axis: MapAxis { label: "i", start: start(0), end: end(0) },
+            x_axis: MapAxis { label, start: start(0), end: end(0) },
             y_axis,
             equal_aspect: !is_1d,
             scale,
@@ -184,7 +185,8 @@ fn tile_name(inside: &Inside, is_1d: bool) -> String {
         Some([x, y]) => format!("Tile ({x}, {y})"),
         None => "All tiles".to_owned(),
     };
-    format!("{tile}, {} of {} subiterations", inside.subiteration, inside.k)
+    let place = inside.slice.map_or(String::new(), |slice| format!(" at {}", slice.label()));
+    format!("{tile}{place}, {} of {} subiterations", inside.subiteration, inside.k)
 }
 
 /// How many of the owned points differ from exact Jacobi, for the line of settings.
@@ -208,15 +210,21 @@ fn about_outlines(inside: &Inside) -> &'static str {
     }
 }
 
-/// The stale front as lines through corners of cells, in points of the grid; in 1D downwards in subiterations. In 2D it
-/// runs around the points that it has not reached in the subiteration, in 1D through all subiterations. None where no
-/// point is left.
+/// The stale front as lines through corners of cells, in points of the grid; in 1D downwards in subiterations. In 2D and
+/// on a slice it runs around the points that it has not reached in the subiteration, in 1D through all subiterations.
+/// None where no point is left.
 pub fn stale_front(inside: &Inside, tiling: &Tiling) -> Vec<Vec<[f64; 2]>> {
     let x = tiling.x();
-    if let (Some([across, down]), Some(y)) = (inside.tile, tiling.y()) {
-        let columns = x.untouched(across, inside.subiteration);
-        let rows = y.untouched(down, inside.subiteration);
-        if columns.is_empty() || rows.is_empty() {
+    if let (Some([across, down]), [_, _, ..]) = (inside.tile, tiling.axes()) {
+        let untouched =
+            |axis: usize, tile| tiling.axes()[axis].untouched(tile, inside.subiteration);
+        let axes = inside.slice.map_or([0, 1], Slice::axes);
+        let (columns, rows) = (untouched(axes[0], across), untouched(axes[1], down));
+        // It comes through the slice from the sides of the tile that are before and after it.
+        let is_left = inside.slice.is_none_or(|Slice { axis, index }| {
+            untouched(axis, tiling.axes()[axis].owner(index)).contains(&index)
+        });
+        if columns.is_empty() || rows.is_empty() || !is_left {
             return Vec::new();
         }
         let [left, right, top, bottom] =

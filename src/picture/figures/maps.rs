@@ -1,6 +1,6 @@
 //! What kinds that map a field have in common.
 
-use crate::grid::{INDEX_NAMES, Slice, Tiling};
+use crate::grid::{Slice, Tiling};
 use crate::picture::axis::scale::{Range, Scale};
 use crate::picture::colour::paint::{Samples, shown_values};
 use crate::picture::figures::names::value_label;
@@ -111,7 +111,7 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
         })
         .collect();
     let samples = &first.map().samples;
-    let [across, down] = index_names(samples.slice);
+    let [across, down] = Slice::index_names(samples.slice);
     let x_axis = MapAxis {
         label: across,
         start: samples.columns.start as f64,
@@ -163,11 +163,6 @@ pub(crate) fn range_of(shown: &[f32], spec: &FigureSpec) -> Option<Range> {
     is_known.then(|| Range::of(spec.scale, shown.iter().copied()))
 }
 
-/// The names of the indices across and down: of a 2D grid, or of a slice through a 3D one.
-fn index_names(slice: Option<Slice>) -> [&'static str; 2] {
-    slice.map_or([0, 1], Slice::axes).map(|axis| INDEX_NAMES[axis])
-}
-
 /// The samples of each run's field, point by point.
 pub(crate) fn map_tables<'a>(
     snapshots: &[&'a Snapshot],
@@ -175,7 +170,7 @@ pub(crate) fn map_tables<'a>(
 ) -> Vec<(String, CsvTable<'a>)> {
     let table = |snapshot: &&'a Snapshot| {
         let map = snapshot.map();
-        let [across, down] = index_names(map.samples.slice);
+        let [across, down] = Slice::index_names(map.samples.slice);
         let down = if map.cycles_per_row.is_some() { "cycle" } else { down };
         run::map_table([across, down, snapshot.field().name()], map)
     };

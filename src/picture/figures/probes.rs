@@ -1,6 +1,6 @@
 //! A field at single points over the cycles.
 
-use crate::grid::{Need, Shape};
+use crate::grid::{GridPoint, Need, Shape};
 use crate::picture::axis::scale::ScaleKind;
 use crate::picture::colour::paint::shown_values;
 use crate::picture::draw::drawing::Drawing;
@@ -38,7 +38,7 @@ impl FigureType for Probes {
     }
 
     fn need(&self) -> Need {
-        Need::Grid1dOr2d
+        Need::Grid
     }
 
     fn file_stem(&self, field: FieldKind) -> String {
@@ -58,22 +58,23 @@ impl FigureType for Probes {
     }
 
     fn request(&self, view: &ViewSpec, shape: &Shape, request: &mut SnapshotRequest) {
-        let is_there = |[i, row]: &[usize; 2]| *i < shape.nx() && *row < shape.rows();
+        let is_there = |point: &GridPoint| point.place(shape).is_some();
         request.series.probes = view.probes.iter().copied().filter(is_there).collect();
     }
 
     fn check(&self, view: &ViewSpec, shape: &Shape) -> Result<(), ViewError> {
-        let Some(most) = shape.nx().checked_sub(1).zip(shape.rows().checked_sub(1)) else {
-            return Ok(());
-        };
         if view.probes.is_empty() {
             return Err(ViewError::NoProbe { kind: FigureKind::PROBES });
         }
-        let outside = view.probes.iter().find(|[i, row]| *i > most.0 || *row > most.1);
-        outside.map_or(Ok(()), |[i, row]| {
-            let value = format!("{i},{row}");
-            let allowed = format!("points are 0,0 to {},{}", most.0, most.1);
-            Err(ViewError::Value { field: "the probe", value, allowed })
+        let outside = view.probes.iter().find(|point| point.place(shape).is_none());
+        outside.map_or(Ok(()), |point| {
+            let [x, y, z] = [shape.nx(), shape.rows_per_plane(), shape.nz()].map(|n| n - 1);
+            let (first, last) = match shape.dim() {
+                3 => (GridPoint::Volume([0; 3]), GridPoint::Volume([x, y, z])),
+                _ => (GridPoint::Flat([0; 2]), GridPoint::Flat([x, y])),
+            };
+            let allowed = format!("points are {first} to {last}");
+            Err(ViewError::Value { field: "the probe", value: point.to_string(), allowed })
         })
     }
 
@@ -135,6 +136,10 @@ pub fn probes_plot(
 }
 
 /// A point as a legend names it.
-pub fn point_label([i, j]: [usize; 2], is_1d: bool) -> String {
-    if is_1d { format!("i {i}") } else { format!("({i}, {j})") }
+pub fn point_label(point: GridPoint, is_1d: bool) -> String {
+    match point {
+        GridPoint::Flat([i, _]) if is_1d => format!("i {i}"),
+        GridPoint::Flat([i, j]) => format!("({i}, {j})"),
+        GridPoint::Volume([i, j, k]) => format!("({i}, {j}, {k})"),
+    }
 }

@@ -1,6 +1,6 @@
 //! A field along a line of the grid.
 
-use crate::grid::{Need, Shape};
+use crate::grid::{Need, Shape, Slice};
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::paint::shown_values;
 use crate::picture::draw::drawing::Drawing;
@@ -39,7 +39,7 @@ impl FigureType for Profile {
     }
 
     fn need(&self) -> Need {
-        Need::Grid1dOr2d
+        Need::Grid
     }
 
     fn file_stem(&self, field: FieldKind) -> String {
@@ -47,7 +47,7 @@ impl FigureType for Profile {
     }
 
     fn uses(&self) -> Uses {
-        Uses { cut: true, colours: false, slice: false, projection: false, ..Uses::MAP }
+        Uses { cut: true, colours: false, projection: false, ..Uses::MAP }
     }
 
     fn beside(&self) -> [usize; 2] {
@@ -63,9 +63,9 @@ impl FigureType for Profile {
     }
 
     fn request(&self, view: &ViewSpec, shape: &Shape, request: &mut SnapshotRequest) {
-        let (line, fields) = (cut_of(view, shape), vec![request.field()]);
-        let most = usize::MAX;
-        request.observation.profile = Some(ProfileRequest { line, fields, most });
+        let (line, slice) = (cut_of(view, shape), view.slice);
+        let (fields, most) = (vec![request.field()], usize::MAX);
+        request.observation.profile = Some(ProfileRequest { line, slice, fields, most });
     }
 
     fn range(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
@@ -83,17 +83,20 @@ impl FigureType for Profile {
 
     fn title(&self, first: &Snapshot, view: &ViewSpec) -> String {
         let (label, shape) = (first.field().label(), &first.plan.problem.shape);
-        match shape.dim() {
-            2 => format!("{label} along {}", spaced(cut_of(view, shape))),
-            _ => label.to_owned(),
+        if shape.dim() == 1 {
+            return label.to_owned();
         }
+        let slice = Slice::shown(view.slice, shape);
+        let place = slice.map_or(String::new(), |slice| format!(" at {}", slice.label()));
+        format!("{label} along {}{place}", spaced(cut_of(view, shape), slice))
     }
 
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
         let Some(first) = snapshots.first() else { return Drawing::Figure(String::new()) };
         let spec = &view.figure;
         let shape = &first.plan.problem.shape;
-        let cut = cut_of(view, shape);
+        let (cut, slice) = (cut_of(view, shape), Slice::shown(view.slice, shape));
+        let shape = &shape.shown(slice);
         let Titles { title, subtitle, each } = Titles::of(snapshots, view);
         let series = |(index, (snapshot, name)): (usize, (&&Snapshot, String))| {
             let samples = snapshot.profile();
@@ -107,17 +110,18 @@ impl FigureType for Profile {
         let same = snapshots.iter().all(|snapshot| snapshot.plan.tiling == first.plan.tiling);
         let tilings = if same { &snapshots[..1] } else { snapshots };
         let marks = tilings.iter().enumerate().map(|(index, snapshot)| VerticalLines {
-            places: cut.borders(shape, &snapshot.plan.tiling),
+            places: cut.borders(shape, snapshot.plan.shown(slice).tiling()),
             colour: if same { spec.theme.borders() } else { run_colour(view, index) },
         });
+        let of_devices = [0, 1].map(|axis| first.plan.device_borders_along(axis, slice));
         let of_devices = VerticalLines {
-            places: cut.device_borders(shape, &first.plan.device_borders()),
+            places: cut.device_borders(shape, &of_devices),
             colour: spec.theme.reference(),
         };
         let marks = marks.filter(|_| spec.borders).chain([of_devices]).collect();
         let value = value_label(first.field(), spec.scale, spec.absolute);
         let range = spec.range.or_else(|| view.kind.range(snapshots, view));
-        let mut plot = profile_plot(series, marks, &cut.axis_label(), &value, spec.scale);
+        let mut plot = profile_plot(series, marks, &cut.axis_label(slice), &value, spec.scale);
         plot.y.range = range;
         Drawing::Figure(plot.svg(&title, &subtitle, &spec.page()))
     }
@@ -129,8 +133,8 @@ impl FigureType for Profile {
     ) -> Vec<(String, CsvTable<'a>)> {
         let table = |snapshot: &&'a Snapshot| {
             let shape = &snapshot.plan.problem.shape;
-            let cut = cut_of(view, shape);
-            run::profile_table(shape, cut, snapshot.field(), snapshot.profile())
+            let (cut, slice) = (cut_of(view, shape), Slice::shown(view.slice, shape));
+            run::profile_table(shape, slice, cut, snapshot.field(), snapshot.profile())
         };
         let names = Titles::of(snapshots, view).each;
         names.into_iter().zip(snapshots.iter().map(table)).collect()
@@ -139,7 +143,7 @@ impl FigureType for Profile {
 
 /// The line of a view: the middle row, unless another was chosen.
 fn cut_of(view: &ViewSpec, shape: &Shape) -> CutLine {
-    view.cut.unwrap_or(CutLine::middle(shape))
+    view.cut.unwrap_or(CutLine::middle(&shape.shown(view.slice)))
 }
 
 /// Values at places along a line, as they are drawn on a scale of this kind.
@@ -173,9 +177,9 @@ pub fn profile_plot(
 }
 
 /// A cut as a title names it.
-fn spaced(cut: CutLine) -> String {
+fn spaced(cut: CutLine, slice: Option<Slice>) -> String {
     match cut {
         CutLine::Segment([[i, row], [to, to_row]]) => format!("({i}, {row}) – ({to}, {to_row})"),
-        _ => cut.to_string().replace('=', " = "),
+        _ => cut.text(slice).replace('=', " = "),
     }
 }

@@ -1,6 +1,6 @@
 //! Whether a view can be drawn of a run.
 
-use crate::grid::{Geometry, Shape};
+use crate::grid::{Geometry, Shape, Slice};
 use crate::number::{counted, grouped};
 use crate::picture::view::camera::{Camera, ZOOMS};
 use crate::picture::view::error::ViewError;
@@ -53,7 +53,9 @@ impl ViewSpec {
             check_area(*area)?;
         }
         if let Some(cut) = self.cut {
-            cut.check(shape).map_err(|allowed| ViewError::Cut { cut, allowed })?;
+            let slice = Slice::shown(self.slice, shape);
+            let refused = |allowed| ViewError::Cut { cut: cut.text(slice), allowed };
+            cut.check(&shape.shown(slice), slice).map_err(refused)?;
         }
         self.check_film(shape)?;
         self.figure.check()
@@ -173,10 +175,11 @@ fn check_area(area: [f32; 4]) -> Result<(), ViewError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::Tiling;
+    use crate::grid::{GridPoint, Tiling};
     use crate::picture::FigureKind;
     use crate::picture::colour::theme::MOST_BESIDE;
     use crate::picture::view::frames::{Frames, RATE, Spacing};
+    use crate::run::CutLine;
 
     fn frames(first: u64, last: u64, spacing: Spacing) -> Frames {
         Frames { first, last, spacing, rate: RATE }
@@ -219,13 +222,24 @@ mod tests {
         assert!(
             refusal(&kind(FigureKind::SIDE_BY_SIDE), &grid_1d, &[grid_1d; 2]).contains("2 runs")
         );
-        let probe = |probes: &[[usize; 2]]| ViewSpec {
-            probes: probes.to_vec(),
-            ..kind(FigureKind::PROBES)
-        };
+        let probe =
+            |probes: &[GridPoint]| ViewSpec { probes: probes.to_vec(), ..kind(FigureKind::PROBES) };
+        let (flat, cube) = (GridPoint::Flat, Shape::grid_3d(9, 8, 7).unwrap());
         assert!(refusal(&probe(&[]), &grid_2d, &[]).contains("--probe"));
-        assert!(refusal(&probe(&[[9, 0]]), &grid_2d, &[]).contains("the probe is 9,0; points are"));
-        assert_eq!(probe(&[[8, 7]]).check(&grid_2d, &[]), Ok(()));
+        assert!(
+            refusal(&probe(&[flat([9, 0])]), &grid_2d, &[])
+                .contains("the probe is 9,0; points are 0,0 to 8,7")
+        );
+        assert_eq!(probe(&[flat([8, 7])]).check(&grid_2d, &[]), Ok(()));
+        let volume = [[8, 7, 6], [8, 7, 7]].map(|at| probe(&[GridPoint::Volume(at)]));
+        assert_eq!(volume[0].check(&cube, &[]), Ok(()));
+        assert!(
+            refusal(&volume[1], &cube, &[])
+                .contains("the probe is 8,7,7; points are 0,0,0 to 8,7,6")
+        );
+        let slice = Some(Slice { axis: 1, index: 0 });
+        let cut = ViewSpec { slice, cut: Some(CutLine::Row(7)), ..kind(FigureKind::PROFILE) };
+        assert_eq!(refusal(&cut, &cube, &[]), "cut is k=7; rows are k=0 to k=6");
         let with = |frames| ViewSpec { frames: Some(frames), ..ViewSpec::default() };
         let reversed = with(frames(4, 1, Spacing::Every(1)));
         assert!(refusal(&reversed, &grid_2d, &[]).contains("write it as 1..4"));

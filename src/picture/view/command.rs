@@ -63,8 +63,8 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
             put(name, &sweeps.to_string());
         }
     }
-    for [i, row] in view.probes.iter().filter(|_| uses.probes) {
-        put("probe", &format!("{i},{row}"));
+    for point in view.probes.iter().filter(|_| uses.probes) {
+        put("probe", &point.to_string());
     }
     let usual = InsideView::default();
     let inside = if uses.inside { view.inside } else { usual };
@@ -107,7 +107,7 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
         put("slow-link", &view.slow_link.to_string());
     }
     if let Some(cut) = cut.filter(|_| uses.cut) {
-        put("cut", &cut.to_string());
+        put("cut", &cut.text(view.slice));
     }
     for PlacedFigure { kind, area } in places.iter().filter(|_| *kind == FigureKind::ARRANGEMENT) {
         let area = area.map(|share| format!("{share:?}")).join(",");

@@ -2,7 +2,7 @@
 
 use crate::grid::{Shape, SliceError};
 use crate::picture::view::kind::FigureKind;
-use crate::run::{CutLine, FieldKind, ModeError};
+use crate::run::{FieldKind, ModeError};
 use crate::solver::LONGEST_FOLDED;
 
 /// Why a view cannot be drawn of a run; one sentence.
@@ -91,8 +91,8 @@ pub enum ViewError {
     /// A cut outside of the grid.
     #[error("cut is {cut}; {allowed}")]
     Cut {
-        /// The cut.
-        cut: CutLine,
+        /// The cut, as it is written.
+        cut: String,
         /// What it may be.
         allowed: String,
     },

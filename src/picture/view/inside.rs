@@ -1,5 +1,6 @@
 //! What is shown of the inside of a cycle.
 
+use crate::grid::Slice;
 use crate::picture::axis::scale::Range;
 use crate::solver::Followed;
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct InsideView {
-    /// From the left and from the top.
+    /// From the left and from the top; in 3D of the tiles that the slice cuts.
     pub tile: [usize; 2],
     /// Whether all tiles of a 1D grid are followed.
     pub all_of_line: bool,
@@ -43,9 +44,9 @@ impl Default for InsideView {
 }
 
 impl InsideView {
-    /// What is followed of a 1D or a 2D grid.
-    pub fn followed(&self, is_1d: bool) -> Followed {
-        if is_1d && self.all_of_line { Followed::Line } else { Followed::Tile(self.tile) }
+    /// What is followed of a grid, in 3D on a slice.
+    pub fn followed(&self, is_1d: bool, slice: Option<Slice>) -> Followed {
+        if is_1d && self.all_of_line { Followed::Line } else { Followed::Tile(self.tile, slice) }
     }
 }
 

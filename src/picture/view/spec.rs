@@ -1,6 +1,6 @@
 //! What a figure shows, and in which style: with a run all that is needed to make it again.
 
-use crate::grid::{Shape, Slice};
+use crate::grid::{GridPoint, Shape, Slice};
 use crate::picture::view::camera::Camera;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::frames::{Frames, Pairing};
@@ -35,7 +35,7 @@ pub struct ViewSpec<K = FigureKind> {
     /// The norm that convergence curves show.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub norm: Norm,
-    /// The slice through a 3D grid that a map shows; `None` for the middle of the last axis.
+    /// The slice through a 3D grid that a map shows, a line and a tile lie in; `None` for the middle of the last axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<Slice>,
     /// Whether a map of a 3D grid shows, in place of the slice, the value of largest magnitude along the axis across it.
@@ -71,7 +71,7 @@ pub struct ViewSpec<K = FigureKind> {
     pub asymptotic_rate: bool,
     /// The points whose values are shown over the cycles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub probes: Vec<[usize; 2]>,
+    pub probes: Vec<GridPoint>,
     /// Which cycles of other runs go with the frames of an animation.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub pairing: Pairing,

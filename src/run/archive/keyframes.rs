@@ -2,7 +2,7 @@
 //! again from one shortly before.
 
 use crate::clock::Instant;
-use crate::grid::{Field, Precision, Real, Shape};
+use crate::grid::{Field, GridPoint, Precision, Real, Shape};
 use crate::solver::{Solver, SolverError};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -137,11 +137,10 @@ impl Iterate {
     }
 
     /// A point of it, with what lies around, in double precision, exactly.
-    pub fn around(&self, [i, row]: [usize; 2]) -> Field<f64> {
-        let (columns, rows) = (i..i + 1, row..row + 1);
+    pub fn around(&self, point: GridPoint) -> Field<f64> {
         match self {
-            Self::Single(field) => field.part(columns, rows).to_f64(),
-            Self::Double(field) => field.part(columns, rows),
+            Self::Single(field) => field.part(&point.region()).to_f64(),
+            Self::Double(field) => field.part(&point.region()),
         }
     }
 

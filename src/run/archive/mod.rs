@@ -2,7 +2,7 @@
 
 mod keyframes;
 
-use crate::grid::Field;
+use crate::grid::{Field, GridPoint};
 use crate::run::history::{CycleValue, Record};
 use crate::run::observe::{Diagram, FieldKind};
 use crate::run::plan::Plan;
@@ -131,7 +131,7 @@ impl RunArchive {
     /// matrix, whose rows have neighbours anywhere.
     pub(in crate::run) fn values_at(
         &self,
-        point: [usize; 2],
+        point: GridPoint,
         field: FieldKind,
         cycle: u64,
     ) -> Vec<CycleValue> {
@@ -145,19 +145,19 @@ impl RunArchive {
 
     fn computed_at(
         &self,
-        [i, row]: [usize; 2],
+        point: GridPoint,
         field: FieldKind,
         cycle: u64,
     ) -> Result<Vec<CycleValue>, SolverError> {
-        let (columns, rows) = (i..i + 1, row..row + 1);
-        let problem = Arc::new(self.plan.problem.part(columns.clone(), rows.clone()));
+        let part = point.region();
+        let problem = Arc::new(self.plan.problem.part(&part));
         let mut solver = solver::on_cpu(&problem, Method::Classic, self.plan.precision, 1)?;
         if let Some(exact) = self.exact() {
-            solver.set_exact(Arc::new(exact.part(columns, rows)))?;
+            solver.set_exact(Arc::new(exact.part(&part)))?;
         }
         let kept = self.run.all_before(cycle).into_iter();
         let values = kept.map(|(cycle, iterate)| {
-            solver.start_from(&iterate.around([i, row]))?;
+            solver.start_from(&iterate.around(point))?;
             let value = solver.sample(field.quantity(None), &Window::point(0, 0))?.values[0];
             Ok(CycleValue { cycle, value: value.into() })
         });

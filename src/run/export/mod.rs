@@ -115,17 +115,19 @@ fn cells(record: &Record, sweeps_per_cycle: u64, start_residual: f64) -> [String
 
 /// Samples of a field along a line of a grid, one row per sample under the name of its place and that of
 /// the field. The place is `i` along a row and `j` along a column; along a segment it is the `distance` from
-/// its start in steps of the grid, and `i` and `j`.
+/// its start in steps of the grid, and `i` and `j`. On a slice these are the indices across and down.
 pub fn profile_table<'a>(
-    shape: &'a Shape,
+    shape: &Shape,
+    slice: Option<Slice>,
     cut: CutLine,
     field: FieldKind,
     samples: &'a Samples,
 ) -> CsvTable<'a> {
-    let names: &[&str] = match cut {
-        CutLine::Row(_) => &["i"],
-        CutLine::Column(_) => &["j"],
-        CutLine::Segment(_) => &["distance", "i", "j"],
+    let [across, down] = Slice::index_names(slice);
+    let names = match cut {
+        CutLine::Row(_) => vec![across],
+        CutLine::Column(_) => vec![down],
+        CutLine::Segment(_) => vec!["distance", across, down],
     };
     let places = move |point: [usize; 2]| match cut {
         CutLine::Row(_) => vec![point[0].to_string()],
@@ -134,9 +136,9 @@ pub fn profile_table<'a>(
             vec![format!("{:?}", cut.place(point)), point[0].to_string(), point[1].to_string()]
         }
     };
-    let points = cut.points(shape).step_by(cut.block(samples)).zip(&samples.values);
+    let points = cut.points(&shape.shown(slice)).step_by(cut.block(samples)).zip(&samples.values);
     let row = move |(point, value): (_, &f32)| places(point).into_iter().chain([sample(*value)]);
-    CsvTable::new(names.iter().copied().chain([field.name()]), points.map(row))
+    CsvTable::new(names.into_iter().chain([field.name()]), points.map(row))
 }
 
 /// Samples of a field on a 2D grid, one row per sample under the names of its two places and that of the
@@ -233,10 +235,7 @@ pub fn edge_share_table(edges: &[CycleValue]) -> CsvTable<'_> {
 
 /// The values of a field at single points, one row per cycle and one column per point.
 pub fn probes_table(probes: &[ProbeSeries]) -> CsvTable<'_> {
-    let name = |probe: &ProbeSeries| {
-        let [i, j] = probe.point;
-        format!("{}({i},{j})", probe.field.name())
-    };
+    let name = |probe: &ProbeSeries| format!("{}({})", probe.field.name(), probe.point);
     let header = std::iter::once("cycle".to_owned()).chain(probes.iter().map(name));
     let cycles = probes.iter().flat_map(|probe| probe.values.iter().map(|at| at.cycle));
     let cycles: BTreeSet<_> = cycles.collect();
@@ -254,7 +253,8 @@ pub fn probes_table(probes: &[ProbeSeries]) -> CsvTable<'_> {
 /// The inside of a cycle: one row per point of the tile and of its halo; on a 1D grid, of each
 /// subiteration. Points count from 0, so that those of the halo may be −1.
 pub fn inside_table(inside: &Inside, is_line: bool) -> CsvTable<'_> {
-    let down = if is_line { "subiteration" } else { "j" };
+    let [across, down] = Slice::index_names(inside.slice);
+    let down = if is_line { "subiteration" } else { down };
     let [left, top] = [0, 1].map(|axis| inside.computed[axis].start as i64 - 1);
     let top = if is_line { 0 } else { top };
     let width = inside.size[0].max(1);
@@ -264,7 +264,7 @@ pub fn inside_table(inside: &Inside, is_line: bool) -> CsvTable<'_> {
         let [i, j] = place.map(|place| place.to_string());
         [i, j, sample(*u), sample(*staleness)]
     };
-    CsvTable::new(["i", down, "u", "staleness"], rows.map(row))
+    CsvTable::new([across, down, "u", "staleness"], rows.map(row))
 }
 
 /// A sample with all its digits; nothing of one that is not known.
@@ -398,6 +398,7 @@ fn save_values<T: npyz::Serialize + npyz::AutoSerialize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::GridPoint;
     use crate::solver::ResidualNorms;
 
     #[test]
@@ -460,13 +461,13 @@ mod tests {
         let values = vec![0.25, f32::NAN, -1e-7];
         let samples =
             Samples { columns: 7..8, rows: 0..3, slice: None, block: [1, 1], size: [1, 3], values };
-        let table = profile_table(&shape, CutLine::Column(7), FieldKind::Residual, &samples);
+        let table = profile_table(&shape, None, CutLine::Column(7), FieldKind::Residual, &samples);
         table.save(&path).unwrap();
         let expected = "j,residual\n0,0.25\n1,\n2,-1e-7\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
         let segment = CutLine::Segment([[8, 2], [4, 0]]);
         let samples = Samples::along(&[1.0, 2.0, 3.0, 4.0, 0.5], 3);
-        profile_table(&shape, segment, FieldKind::Error, &samples).save(&path).unwrap();
+        profile_table(&shape, None, segment, FieldKind::Error, &samples).save(&path).unwrap();
         let expected = "distance,i,j,error\n0.0,8,2,2.0\n2.23606797749979,6,1,4.0\n\
                         4.47213595499958,4,0,0.5\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
@@ -477,7 +478,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("p.csv");
         let probe = |point, values: &[(u64, f64)]| ProbeSeries {
-            point,
+            point: GridPoint::Flat(point),
             field: FieldKind::Change,
             values: values.iter().map(|&(cycle, value)| CycleValue { cycle, value }).collect(),
         };

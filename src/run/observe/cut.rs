@@ -1,12 +1,14 @@
 //! Fields along a line of the grid.
 
 use super::field::FieldKind;
-use crate::grid::{Shape, Tiling};
+use crate::grid::{Shape, Slice, Tiling};
 use crate::solver::Samples;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A line of points of the grid.
+/// A line of points of the grid; in 3D of a slice, whose columns and rows it counts.
+///
+/// Its methods take the grid that is shown, with its tiles: of a 3D grid the slice ([`Shape::shown`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutLine {
@@ -24,6 +26,8 @@ pub enum CutLine {
 pub struct FieldProfile {
     /// The line.
     pub line: CutLine,
+    /// In 3D, the slice in which it lies.
+    pub slice: Option<Slice>,
     /// The field.
     pub field: FieldKind,
     /// Its samples. NaN: not known at this cycle.
@@ -88,7 +92,7 @@ impl CutLine {
     /// All its points, in order (Bresenham's line): one for each step along its longer axis, and along
     /// the other axis the nearest to the straight line. Where two are as near, it is the one of the
     /// larger index, whichever end comes first: the way back has the same points.
-    pub fn points(self, shape: &Shape) -> impl ExactSizeIterator<Item = [usize; 2]> {
+    pub fn points(self, shape: &Shape) -> impl ExactSizeIterator<Item = [usize; 2]> + use<> {
         walk(self.ends(shape))
     }
 
@@ -105,10 +109,11 @@ impl CutLine {
     }
 
     /// The label of an axis for [`place`](Self::place).
-    pub fn axis_label(self) -> String {
+    pub fn axis_label(self, slice: Option<Slice>) -> String {
+        let [across, down] = Slice::index_names(slice);
         match self {
-            Self::Row(_) => "i".to_owned(),
-            Self::Column(_) => "j".to_owned(),
+            Self::Row(_) => across.to_owned(),
+            Self::Column(_) => down.to_owned(),
             Self::Segment([[i, row], _]) => format!("distance from ({i}, {row}) in grid steps"),
         }
     }
@@ -119,12 +124,10 @@ impl CutLine {
         self.crossings(shape, |point| tiling.owner(point))
     }
 
-    /// Where it passes from one device to another, which begin at these rows, or at these points of a line.
-    pub fn device_borders(self, shape: &Shape, borders: &[usize]) -> Vec<f64> {
-        let is_line = shape.dim() == 1 && shape.batch() == 1;
-        self.crossings(shape, |[i, row]| {
-            let place = if is_line { i } else { row };
-            borders.partition_point(|border| *border <= place)
+    /// Where it passes from one device to another, which meet at these columns and at these rows.
+    pub fn device_borders(self, shape: &Shape, borders: &[Vec<usize>; 2]) -> Vec<f64> {
+        self.crossings(shape, |point| {
+            [0, 1].map(|axis| borders[axis].partition_point(|border| *border <= point[axis]))
         })
     }
 
@@ -149,7 +152,8 @@ impl CutLine {
     ///
     /// # Errors
     /// A sentence that says which lines the grid has.
-    pub fn check(self, shape: &Shape) -> Result<(), String> {
+    pub fn check(self, shape: &Shape, slice: Option<Slice>) -> Result<(), String> {
+        let [i, j] = Slice::index_names(slice);
         match self {
             Self::Column(_) if shape.dim() == 1 => {
                 Err("a 1D grid has no columns to cut along".into())
@@ -158,10 +162,10 @@ impl CutLine {
                 Err("on a 1D grid it must be a row, such as j=0".into())
             }
             Self::Row(row) if row >= shape.rows() => {
-                Err(format!("rows are j=0 to j={}", shape.rows() - 1))
+                Err(format!("rows are {j}=0 to {j}={}", shape.rows() - 1))
             }
             Self::Column(column) if column >= shape.nx() => {
-                Err(format!("columns are i=0 to i={}", shape.nx() - 1))
+                Err(format!("columns are {i}=0 to {i}={}", shape.nx() - 1))
             }
             Self::Segment(_) if self.within(shape) != self => {
                 let CutLine::Segment([_, [i, row]]) = Self::diagonal(shape) else { return Ok(()) };
@@ -170,21 +174,27 @@ impl CutLine {
             _ => Ok(()),
         }
     }
+
+    /// Its text on the command line, with the indices of a slice by their names.
+    pub fn text(self, slice: Option<Slice>) -> String {
+        let [i, j] = Slice::index_names(slice);
+        match self {
+            Self::Row(row) => format!("{j}={row}"),
+            Self::Column(column) => format!("{i}={column}"),
+            Self::Segment([[i, row], [to, to_row]]) => format!("{i},{row}:{to},{to_row}"),
+        }
+    }
 }
 
 impl fmt::Display for CutLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Row(row) => write!(f, "j={row}"),
-            Self::Column(column) => write!(f, "i={column}"),
-            Self::Segment([[i, row], [to, to_row]]) => write!(f, "{i},{row}:{to},{to_row}"),
-        }
+        f.write_str(&self.text(None))
     }
 }
 
 impl FieldProfile {
     /// Where each sample lies along the line, the middle of the points that it stands for, and its
-    /// value. `shape` is that of the grid.
+    /// value. `shape` is that of what is shown of the grid.
     pub fn points(&self, shape: &Shape) -> Vec<[f64; 2]> {
         let places: Vec<_> = self.line.points(shape).map(|point| self.line.place(point)).collect();
         let blocks = places.chunks(self.line.block(&self.samples));
@@ -270,10 +280,13 @@ mod tests {
         assert_eq!(points(CutLine::Segment([[2, 2]; 2])), [[2, 2]]);
         let beyond = CutLine::Segment([[usize::MAX, 0], [0, usize::MAX]]);
         assert_eq!(points(beyond), [[3, 0], [2, 1], [1, 1], [0, 2]]);
-        assert!(beyond.check(&shape).unwrap_err().contains("0,0 to 3,2"));
-        assert_eq!(CutLine::diagonal(&shape).check(&shape), Ok(()));
+        assert!(beyond.check(&shape, None).unwrap_err().contains("0,0 to 3,2"));
+        assert_eq!(CutLine::diagonal(&shape).check(&shape, None), Ok(()));
+        let slice = Some(Slice { axis: 1, index: 0 });
+        assert_eq!(CutLine::Row(3).check(&shape, slice), Err("rows are k=0 to k=2".to_owned()));
+        assert_eq!(CutLine::Row(3).text(slice), "k=3");
         let line = Shape::grid_1d(4, 2).unwrap();
-        assert!(CutLine::diagonal(&line).check(&line).unwrap_err().contains("must be a row"));
+        assert!(CutLine::diagonal(&line).check(&line, None).unwrap_err().contains("must be a row"));
         for whole in [CutLine::Row(2), CutLine::Column(1), CutLine::diagonal(&shape)] {
             assert_eq!(CutLine::between(whole.ends(&shape), &shape), whole);
         }

@@ -461,9 +461,9 @@ fn until_next(diagram: &SpaceTime, run: &Run) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::{Precision, Slice};
+    use crate::grid::{GridPoint, Precision, Slice};
     use crate::problem;
-    use crate::run::observe::SlicesRequest;
+    use crate::run::observe::{CutLine, ProfileRequest, SlicesRequest};
     use crate::run::plan::Planner;
     use crate::run::spec::RunSpec;
 
@@ -488,6 +488,42 @@ mod tests {
                 let map = experiment.observe(&request).unwrap().picture.unwrap();
                 assert_eq!(map.samples, *samples);
                 assert!(samples.values.iter().any(|value| *value != 0.0));
+            }
+        }
+    }
+
+    #[test]
+    fn lines_and_points_of_a_volume_have_the_values_of_the_field() {
+        let mut spec = RunSpec::default();
+        spec.problem.shape = vec![20, 18, 13];
+        (spec.method.tile, spec.method.k) = (vec![6], 3.into());
+        let plan = Arc::new(Planner::default().plan(&spec).unwrap());
+        let shape = plan.problem.shape;
+        let mut experiment = Experiment::new(&plan).unwrap();
+        experiment.advance(2).unwrap();
+        let field = FieldKind::Solution;
+        let whole = experiment.whole(field).unwrap().unwrap();
+        let value = |point: GridPoint| {
+            let [i, row] = point.place(&shape).unwrap();
+            whole.at(i, row) as f32
+        };
+        let [inner, outside] = [[19, 0, 12], [20, 0, 0]].map(GridPoint::Volume);
+        let probes = vec![inner, outside, GridPoint::Flat([1, 1])];
+        for slice in Slice::through([4, 5, 6]).map(Some) {
+            let shown = shape.shown(slice);
+            for line in [CutLine::Row(3), CutLine::Column(99), CutLine::diagonal(&shown)] {
+                let (fields, most) = (vec![field], usize::MAX);
+                let request = ObservationRequest {
+                    field,
+                    profile: Some(ProfileRequest { line, slice, fields, most }),
+                    probes: probes.clone(),
+                    ..ObservationRequest::default()
+                };
+                let seen = experiment.observe(&request).unwrap();
+                let points = line.points(&shown).map(|at| value(GridPoint::shown(at, slice)));
+                assert_eq!(seen.profiles[0].samples.values, points.collect::<Vec<_>>());
+                assert_eq!(seen.profiles[0].slice, slice);
+                assert_eq!(seen.probes, [(inner, value(inner))]);
             }
         }
     }

@@ -8,7 +8,7 @@ use super::frequencies::Frequencies;
 use super::request::{ObservationRequest, ProfileRequest, SlicesRequest};
 use super::row_map::RowMap;
 use super::volume::VolumeSamples;
-use crate::grid::{Field, Slice};
+use crate::grid::{Field, GridPoint, Slice};
 use crate::run::history::Record;
 use crate::solver::{
     AtDistance, EdgeShare, Inside, MeanTile, Samples, SolverError, Statistics, Traffic, Window,
@@ -33,10 +33,10 @@ pub struct Observation {
     pub volume: Option<Arc<VolumeSamples>>,
     /// Fields along the line that was requested.
     pub profiles: Vec<FieldProfile>,
-    /// The value at the probe, with its point.
+    /// The value at the point of the map that was requested, with the point.
     pub probe: Option<([usize; 2], f32)>,
     /// The values at the points that are followed, with the points. NaN: not known.
-    pub probes: Vec<([usize; 2], f32)>,
+    pub probes: Vec<(GridPoint, f32)>,
     /// The field mode by mode. `None` while it is not ready, or not requested, and where it has no frequencies.
     pub frequencies: Option<Arc<Frequencies>>,
     /// The field by the rows of a matrix. `None` while it is not ready, or not requested, and of a grid.
@@ -93,20 +93,18 @@ impl Experiment {
         let (field, cycle) = (request.field, run.cycle());
         let is_ready = self.can_show(field);
         let slice = Slice::shown(request.map.as_ref().and_then(|map| map.slice), &shape);
-        let place = |point| slice.map_or(point, |slice| slice.place(point, &shape));
-        let shown = Window::shown(&shape, slice);
-        let is_there = |[i, row]: &[usize; 2]| *i < shown.columns.end && *row < shown.rows.end;
-        let probes: Vec<_> = request.probes.iter().copied().filter(is_there).collect();
-        let places: Vec<_> = probes.iter().copied().map(place).collect();
+        let there = request.probes.iter().filter_map(|point| Some((*point, point.place(&shape)?)));
+        let (probes, places): (Vec<_>, Vec<_>) = there.unzip();
         let values = match is_ready {
             true => self.values(field, &places)?,
             false => vec![f32::NAN; probes.len()],
         };
-        let probe = request.probe.filter(|point| is_ready && is_there(point));
-        let value = |point: [usize; 2]| {
-            let [i, row] = place(point);
+        let value = |point: [usize; 2]| -> Result<_, SolverError> {
+            let Some([i, row]) = GridPoint::shown(point, slice).place(&shape) else {
+                return Ok(None);
+            };
             let samples = self.samples(field, &Window::point(i, row))?;
-            Ok::<_, SolverError>((point, samples.values[0]))
+            Ok(Some((point, samples.values[0])))
         };
         let (picture, edge, statistics) = self.field_and_edges(request, is_ready)?;
         let profile = request.profile.as_ref();
@@ -133,7 +131,7 @@ impl Experiment {
                 None => None,
             },
             profiles: profile.map_or(Ok(Vec::new()), |profile| self.profiles(profile))?,
-            probe: probe.map(value).transpose()?,
+            probe: request.probe.filter(|_| is_ready).map(value).transpose()?.flatten(),
             probes: probes.into_iter().zip(values).collect(),
             frequencies: match request.frequencies.filter(|_| is_ready) {
                 Some(request) => self.frequencies(field, request)?.map(Arc::new),
@@ -184,34 +182,34 @@ impl Experiment {
 
     /// Fields of the present iterate along a line.
     fn profiles(&self, request: &ProfileRequest) -> Result<Vec<FieldProfile>, SolverError> {
-        let line = request.line.within(&self.run().plan().problem.shape);
+        let shape = &self.run().plan().problem.shape;
+        let slice = Slice::shown(request.slice, shape);
+        let line = request.line.within(&shape.shown(slice));
         let profile = |&field: &FieldKind| {
-            let samples = self.samples_along(line, field, request.most.max(1))?;
-            Ok(FieldProfile { line, field, samples })
+            let samples = self.samples_along(line, slice, field, request.most.max(1))?;
+            Ok(FieldProfile { line, slice, field, samples })
         };
         request.fields.iter().map(profile).collect()
     }
 
-    /// A field along a line of the grid, in at most `most` samples.
+    /// A field along a line of the grid or of a slice through it, in at most `most` samples.
     fn samples_along(
         &self,
         line: CutLine,
+        slice: Option<Slice>,
         field: FieldKind,
         most: usize,
     ) -> Result<Samples, SolverError> {
         let shape = &self.run().plan().problem.shape;
+        let all = Window::shown(shape, slice);
         let window = match line {
-            CutLine::Row(row) => {
-                Window { columns: 0..shape.nx(), rows: row..row + 1, slice: None, most: [most, 1] }
+            CutLine::Row(row) => Window { rows: row..row + 1, most: [most, 1], ..all },
+            CutLine::Column(column) => {
+                Window { columns: column..column + 1, most: [1, most], ..all }
             }
-            CutLine::Column(column) => Window {
-                columns: column..column + 1,
-                rows: 0..shape.rows(),
-                slice: None,
-                most: [1, most],
-            },
             CutLine::Segment(_) => {
-                let points: Vec<_> = line.points(shape).collect();
+                let place = |at| GridPoint::shown(at, slice).place(shape);
+                let points: Vec<_> = line.points(&shape.shown(slice)).filter_map(place).collect();
                 return Ok(Samples::along(&self.values(field, &points)?, most));
             }
         };

@@ -3,7 +3,7 @@
 use super::cut::CutLine;
 use super::field::FieldKind;
 use super::frequencies::FrequencyRequest;
-use crate::grid::{Shape, Slice};
+use crate::grid::{GridPoint, Shape, Slice};
 use crate::solver::{Followed, Window};
 use std::ops::Range;
 
@@ -20,10 +20,10 @@ pub struct ObservationRequest {
     pub slices: Option<SlicesRequest>,
     /// The field in a volume of at most this many samples along each axis of a 3D grid.
     pub volume: Option<usize>,
-    /// A point (column, row) whose value is wanted exactly.
+    /// A point (column, row) of the map whose value is wanted exactly.
     pub probe: Option<[usize; 2]>,
-    /// Points (column, row) whose values are followed over the cycles.
-    pub probes: Vec<[usize; 2]>,
+    /// Points whose values are followed over the cycles.
+    pub probes: Vec<GridPoint>,
     /// The frequencies of the field.
     pub frequencies: Option<FrequencyRequest>,
     /// The field by the rows of a matrix, as a picture of at most this many cells across and down.
@@ -50,7 +50,7 @@ pub struct MapRequest {
     /// The part of the grid, columns and rows; `None` for all of it.
     pub part: Option<[Range<usize>; 2]>,
     /// The slice through a 3D grid; `None` for the middle one. Columns and rows, also those of
-    /// single points, are of the slice.
+    /// [`ObservationRequest::probe`], are of the slice.
     pub slice: Option<Slice>,
     /// Whether a map of a 3D grid shows, in place of the slice, the value of largest magnitude along the axis across it.
     pub is_projection: bool,
@@ -75,6 +75,8 @@ pub struct SlicesRequest {
 pub struct ProfileRequest {
     /// The line; the last one of the grid, if the grid has fewer.
     pub line: CutLine,
+    /// The slice through a 3D grid in which it lies; `None` for the middle one.
+    pub slice: Option<Slice>,
     /// The fields.
     pub fields: Vec<FieldKind>,
     /// The most samples along it.

@@ -1,6 +1,7 @@
 //! Series over the cycles of a run for figures: of the same cycles however the run was made, and
 //! however often it was observed.
 
+use crate::grid::GridPoint;
 use crate::run::history::{CycleValue, OfCycle, Series};
 use crate::run::observe::{Experiment, FieldKind};
 use crate::solver::SolverError;
@@ -16,15 +17,15 @@ const CAPACITY: usize = 512;
 pub struct SeriesRequest {
     /// Whether the share of the residual near tile borders is recorded.
     pub edge_share: bool,
-    /// The points (column, row) at which the field is recorded.
-    pub probes: Vec<[usize; 2]>,
+    /// The points of the grid at which the field is recorded.
+    pub probes: Vec<GridPoint>,
 }
 
 /// A field at one point over the cycles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProbeSeries {
-    /// Column and row.
-    pub point: [usize; 2],
+    /// The point.
+    pub point: GridPoint,
     /// The field.
     pub field: FieldKind,
     /// Its values, by rising cycles.
@@ -123,7 +124,9 @@ impl<'a> SeriesRecorder<'a> {
             self.near_borders = edge.points;
             numbers.push(edge.residual);
         }
-        let values = experiment.values(self.field, &self.request.probes)?;
+        let shape = &run.plan().problem.shape;
+        let places = self.request.probes.iter().filter_map(|point| point.place(shape));
+        let values = experiment.values(self.field, &places.collect::<Vec<_>>())?;
         numbers.extend(values.into_iter().map(f64::from));
         self.insert(cycle, numbers, is_requested);
         Ok(())
@@ -164,7 +167,7 @@ impl<'a> SeriesRecorder<'a> {
             values.filter(|point| point.value.is_finite()).collect()
         };
         let first = usize::from(self.request.edge_share);
-        let probe = |(index, point): (usize, &[usize; 2])| ProbeSeries {
+        let probe = |(index, point): (usize, &GridPoint)| ProbeSeries {
             point: *point,
             field: self.field,
             values: series(first + index),

@@ -95,7 +95,7 @@ impl SnapshotRequest {
         }
         match (map, profile, *frequencies) {
             (Some(map), ..) => map.window(shape).size(),
-            (None, Some(profile), _) => [profile.line.within(shape).points(shape).len(), 1],
+            (None, Some(profile), _) => [profile.line.points(&shape.shown(profile.slice)).len(), 1],
             (None, None, Some(wanted)) => MapRequest::whole(wanted.most).window(shape).size(),
             (None, None, None) => [0, 0],
         }

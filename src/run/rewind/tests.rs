@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::clock::Instant;
-use crate::grid::Precision;
+use crate::grid::{GridPoint, Precision};
 use crate::problem;
 use crate::run::observe::{CutLine, Experiment, FieldKind, MapRequest, ProfileRequest};
 use crate::run::plan::{Plan, Planner};
@@ -99,6 +99,7 @@ fn specs() -> impl Strategy<Value = RunSpec> {
     let shapes = prop_oneof![
         (3_usize..40).prop_map(|n| vec![n]),
         (3_usize..24, 3_usize..24).prop_map(|(nx, ny)| vec![nx, ny]),
+        (3_usize..9, 3_usize..9, 3_usize..9).prop_map(|(nx, ny, nz)| vec![nx, ny, nz]),
     ];
     (shapes, 1_usize..7, 4_usize..12, 0_usize..3, any::<[bool; 2]>()).prop_map(
         |(shape, k, tile, overlap, [single, classic])| {
@@ -147,7 +148,7 @@ proptest! {
         if field == FieldKind::Error {
             archive.set_exact(&Arc::new(problem::exact(&plan.problem, &StopToken::default()).unwrap()));
         }
-        let cut = ProfileRequest { line, fields: vec![field], most };
+        let cut = ProfileRequest { line, slice: None, fields: vec![field], most };
         let view = ObservationRequest {
             field,
             map: Some(MapRequest::whole([most; 2])),
@@ -183,7 +184,10 @@ proptest! {
         let archive = RunArchive::new(&plan, usize::MAX);
         archive.set_exact(&Arc::new(problem::exact(&plan.problem, &StopToken::default()).unwrap()));
         let shape = plan.problem.shape;
-        let point = [shape.nx() / 2, shape.rows() / 3];
+        let point = match *shape.axes() {
+            [nx, ny, nz] => GridPoint::Volume([nx / 2, ny / 3, nz - 1]),
+            _ => GridPoint::Flat([shape.nx() / 2, shape.rows() / 3]),
+        };
         let view = ObservationRequest { field, probes: vec![point], ..ObservationRequest::default() };
         let live = live(&archive, &view, cycles);
         let values = archive.values_at(point, field, cycles);
@@ -302,13 +306,21 @@ fn a_snapshot_made_again_is_the_one_taken_on_the_way() {
                 let observation = ObservationRequest {
                     field,
                     map: Some(map),
-                    profile: Some(ProfileRequest { line, fields: vec![field], most: usize::MAX }),
+                    profile: Some(ProfileRequest {
+                        line,
+                        slice: None,
+                        fields: vec![field],
+                        most: usize::MAX,
+                    }),
                     statistics: true,
-                    inside: Some((Followed::Tile([1, 0]), 2)),
+                    inside: Some((Followed::Tile([1, 0], None), 2)),
                     whole: Some(field),
                     ..ObservationRequest::default()
                 };
-                let series = SeriesRequest { edge_share: true, probes: vec![[3, 0], [7, 0]] };
+                let series = SeriesRequest {
+                    edge_share: true,
+                    probes: [[3, 0], [7, 0]].map(GridPoint::Flat).into(),
+                };
                 let until = Some(17);
                 let request = SnapshotRequest {
                     id: 1,

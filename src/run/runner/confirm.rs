@@ -175,7 +175,11 @@ pub(super) fn true_residual(
     } else {
         for first in (0..shape.rows()).step_by(at_once) {
             let rows = first..(first + at_once).min(shape.rows());
-            add(residual_of_rows(problem, first, &solver.solution_part(0..shape.nx(), rows)?));
+            add(residual_of_rows(
+                problem,
+                first,
+                &solver.solution_part(&[0..shape.nx(), rows, 0..1])?,
+            ));
         }
     }
     Ok(ResidualNorms { l2: squares.sqrt(), max: Some(max) })

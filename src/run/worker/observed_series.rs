@@ -1,5 +1,6 @@
 //! Series over the cycles that were observed: the edge share, and a field at single points.
 
+use crate::grid::GridPoint;
 use crate::run::archive::RunArchive;
 use crate::run::history::{CycleValue, Series, SharedSeries};
 use crate::run::observe::{FieldKind, Observation};
@@ -38,7 +39,7 @@ impl Numbers {
 #[derive(Default)]
 pub(super) struct ObservedSeries {
     edges: Numbers,
-    probes: Vec<([usize; 2], FieldKind, Numbers)>,
+    probes: Vec<(GridPoint, FieldKind, Numbers)>,
 }
 
 impl ObservedSeries {
@@ -104,7 +105,7 @@ mod tests {
     fn probes_are_kept_by_field_and_dropped_when_they_are_removed() {
         let observation =
             |cycle, field, probes| Observation { cycle, field, probes, ..Observation::default() };
-        let (a, b) = ([1, 2], [3, 4]);
+        let (a, b) = (GridPoint::Flat([1, 2]), GridPoint::Flat([3, 4]));
         let plan = Planner::default().plan(&RunSpec::default()).unwrap();
         let archive = RunArchive::new(&Arc::new(plan), 0);
         let mut series = ObservedSeries::default();

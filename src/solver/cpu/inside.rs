@@ -7,7 +7,7 @@
 //! per sweep, and does not reach the tile.
 
 use super::{Method, NormRequest, Solver, SolverError, on_cpu};
-use crate::grid::{Field, Precision, Tiling};
+use crate::grid::{Field, GridPoint, Precision, Region, Slice, Tiling};
 use crate::problem::Problem;
 use crate::solver::Schedule;
 use std::ops::Range;
@@ -16,14 +16,18 @@ use std::sync::Arc;
 /// The most point updates that are made: they take some ten milliseconds.
 const MOST_UPDATES: usize = 1 << 24;
 
+/// Copying a point takes as long as some updates of it.
+const UPDATES_OF_COPY: usize = 4;
+
 /// The longest side of a tile or of a 1D grid, and the most subiterations of a 1D grid that are shown.
 const LONGEST: usize = 2000;
 
 /// What is followed through a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Followed {
-    /// A tile, from the left and from the top; the last one, if there are fewer.
-    Tile([usize; 2]),
+    /// A tile, from the left and from the top; the last one, if there are fewer. In 3D it is a tile that this slice
+    /// cuts, or the middle one, and shown on it.
+    Tile([usize; 2], Option<Slice>),
     /// All tiles of a 1D grid.
     Line,
 }
@@ -48,11 +52,13 @@ pub struct NextCycle<'a> {
 }
 
 /// One tile with its halo inside a cycle, or all tiles of a 1D grid with its boundary values: in 2D one
-/// subiteration, in 1D (the first system of a batch) all of them, row by row.
+/// subiteration, in 3D a slice of it, in 1D (the first system of a batch) all of them, row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inside {
     /// Which tile, from the left and from the top; `None` for all tiles of a 1D grid.
     pub tile: Option<[usize; 2]>,
+    /// In 3D, the slice that is shown of it. Tiles, columns and rows are counted in it.
+    pub slice: Option<Slice>,
     /// Columns and rows that it computes.
     pub computed: [Range<usize>; 2],
     /// Columns and rows that it owns.
@@ -72,6 +78,8 @@ pub struct Inside {
     /// other (the first of them alone before any was made), in 1D of all subiterations; of all tiles, at each
     /// point that of its owner.
     pub states: Vec<f64>,
+    /// In 3D, the iterate on the slices before and after this one, before the subiteration; empty before any was made.
+    pub beside_slice: [Vec<f64>; 2],
     /// Of all tiles of a 1D grid, what each reads beside the points that it owns; of one tile nothing.
     pub beside: Vec<BesideOwned>,
     /// The least and the largest value of the iterate in all subiterations.
@@ -93,11 +101,11 @@ pub struct BesideOwned {
 /// The update of one point by one subiteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PointUpdate {
-    /// Column and row of the point in the grid.
-    pub point: [usize; 2],
+    /// The point.
+    pub point: GridPoint,
     /// The values that it reads: along each axis, x first, of the previous and of the next point. 0 along an
     /// axis that the grid does not have.
-    pub neighbours: [[f64; 2]; 2],
+    pub neighbours: [[f64; 2]; 3],
     /// Its value before.
     pub before: f64,
     /// Its value after.
@@ -106,7 +114,7 @@ pub struct PointUpdate {
 
 impl NextCycle<'_> {
     /// Computes the subiterations of a tile, or of all tiles of a 1D grid, and returns one of them (the last,
-    /// if there are fewer); `None` if that would take too long or too much memory, for all tiles of a 2D grid, and
+    /// if there are fewer); `None` if that would take too long or too much memory, for all tiles of a 2D or 3D grid, and
     /// where tiles or points read what others wrote in the same cycle: then a tile is no small grid of its own.
     ///
     /// # Errors
@@ -120,40 +128,54 @@ impl NextCycle<'_> {
             return Ok(None);
         }
         match followed {
-            Followed::Tile(tile) => self.tile(tile, subiteration),
+            Followed::Tile(tile, slice) => self.tile(tile, slice, subiteration),
             Followed::Line => self.line(subiteration),
         }
     }
 
-    fn tile(&self, tile: [usize; 2], subiteration: usize) -> Result<Option<Inside>, SolverError> {
-        let x = self.tiling.x();
-        let across = tile[0].min(x.count() - 1);
-        let (down, computed, owned) = match self.tiling.y() {
-            Some(y) => {
-                let down = tile[1].min(y.count() - 1);
-                (down, y.computed(down), y.owned(down))
-            }
-            None => (0, 0..1, 0..1),
+    fn tile(
+        &self,
+        tile: [usize; 2],
+        slice: Option<Slice>,
+        subiteration: usize,
+    ) -> Result<Option<Inside>, SolverError> {
+        let axes = self.tiling.axes();
+        let slice = Slice::shown(slice, &self.problem.shape);
+        let shown = slice.map_or([0, 1], Slice::axes);
+        let position = |axis: usize| match slice {
+            Some(slice) if slice.axis == axis => axes[axis].owner(slice.index),
+            _ => tile[usize::from(axis == shown[1])].min(axes[axis].count() - 1),
         };
-        let computed = [x.computed(across), computed];
-        let is_line = self.tiling.y().is_none();
+        let number =
+            (0..axes.len()).rev().fold(0, |at, axis| at * axes[axis].count() + position(axis));
+        let (computed, owned) = (self.tiling.computed(number), self.tiling.owned(number));
+        let is_line = axes.len() == 1;
         let subiteration = subiteration.min(self.k);
         let takes_too_long = |part| self.updates(part) > MOST_UPDATES;
-        let sides = [computed[0].len(), computed[1].len(), if is_line { self.k } else { 0 }];
-        if sides.into_iter().any(|side| side > LONGEST) || takes_too_long(&computed) {
+        let is_long = computed.iter().any(|side| side.len() > LONGEST);
+        if is_long || is_line && self.k > LONGEST || takes_too_long(&computed) {
             return Ok(None);
         }
         let around = self.around(&computed);
         let mut own = SubgridSolver::new(self, &computed)?;
         let mut classic =
             if takes_too_long(&around) { None } else { Some(SubgridSolver::new(self, &around)?) };
+        let mut part = computed.clone();
+        if let Some(slice) = slice {
+            part[slice.axis] = slice.index..slice.index + 1;
+        }
         let (mut iterate, mut staleness, mut states) = (Vec::new(), Vec::new(), Vec::new());
+        let mut beside_slice = [Vec::new(), Vec::new()];
         let (mut iterate_extent, mut staleness_extent) = (NOTHING, NOTHING);
         for sweep in 0..=self.k {
-            let values = own.values(&computed)?;
+            let field = own.values(&part)?;
+            let values = shown_of(&field, slice, 1);
+            if slice.is_some() && sweep + 1 == subiteration {
+                beside_slice = [0, 2].map(|plane| shown_of(&field, slice, plane));
+            }
             let differences: Vec<f32> = match &classic {
                 Some(classic) => {
-                    let classic = classic.values(&computed)?;
+                    let classic = shown_of(&classic.values(&part)?, slice, 1);
                     values.iter().zip(classic).map(|(u, other)| (u - other) as f32).collect()
                 }
                 None => vec![f32::NAN; values.len()],
@@ -173,10 +195,12 @@ impl NextCycle<'_> {
                 classic.as_mut().map(SubgridSolver::sweep).transpose()?;
             }
         }
+        let [computed, owned] = [computed, owned].map(|part| shown.map(|axis| part[axis].clone()));
         let width = computed[0].len() + 2;
         Ok(Some(Inside {
-            tile: Some([across, down]),
-            owned: [x.owned(across), owned],
+            tile: Some([position(shown[0]), if is_line { 0 } else { position(shown[1]) }]),
+            slice,
+            owned,
             computed,
             k: self.k,
             subiteration,
@@ -184,6 +208,7 @@ impl NextCycle<'_> {
             iterate,
             staleness,
             states,
+            beside_slice,
             beside: Vec::new(),
             iterate_extent,
             staleness_extent,
@@ -195,7 +220,7 @@ impl NextCycle<'_> {
         let x = self.tiling.x();
         let n = x.n();
         let updates = |tile| {
-            let computed = [x.computed(tile), 0..1];
+            let computed = [x.computed(tile), 0..1, 0..1];
             self.updates(&computed) + self.updates(&self.around(&computed))
         };
         let is_plane = self.tiling.y().is_some();
@@ -206,6 +231,7 @@ impl NextCycle<'_> {
         let unknown = vec![f32::NAN; size[0] * size[1]];
         let mut whole = Inside {
             tile: None,
+            slice: None,
             computed: [0..n, 0..1],
             owned: [0..n, 0..1],
             k: self.k,
@@ -214,12 +240,13 @@ impl NextCycle<'_> {
             iterate: unknown.clone(),
             staleness: unknown,
             states: vec![f64::NAN; size[0] * size[1]],
+            beside_slice: [Vec::new(), Vec::new()],
             beside: Vec::new(),
             iterate_extent: NOTHING,
             staleness_extent: NOTHING,
         };
         for tile in 0..x.count() {
-            let Some(part) = self.tile([tile, 0], subiteration)? else {
+            let Some(part) = self.tile([tile, 0], None, subiteration)? else {
                 return Ok(None);
             };
             whole.take(&part);
@@ -229,23 +256,20 @@ impl NextCycle<'_> {
         Ok(Some(whole))
     }
 
-    /// Point updates that a cycle makes on a part of the grid.
-    fn updates(&self, part: &[Range<usize>; 2]) -> usize {
-        (part[0].len() * part[1].len()).saturating_mul(self.k.max(1))
+    /// Point updates that a cycle makes on a part of the grid, or what takes as long.
+    fn updates(&self, part: &Region) -> usize {
+        let points: usize = part.iter().map(ExactSizeIterator::len).product();
+        points.saturating_mul(self.k.max(UPDATES_OF_COPY))
     }
 
     /// A part of the grid and as many points farther on every side as a cycle makes sweeps, as far
     /// as there are.
-    fn around(&self, part: &[Range<usize>; 2]) -> [Range<usize>; 2] {
-        let reach = self.k;
-        let farther = |range: &Range<usize>, n: usize| {
-            range.start.saturating_sub(reach)..(range.end + reach).min(n)
-        };
-        let rows = match self.tiling.y() {
-            Some(y) => farther(&part[1], y.n()),
-            None => part[1].clone(),
-        };
-        [farther(&part[0], self.tiling.x().n()), rows]
+    fn around(&self, part: &Region) -> Region {
+        let mut around = part.clone();
+        for (range, axis) in around.iter_mut().zip(self.tiling.axes()) {
+            *range = range.start.saturating_sub(self.k)..(range.end + self.k).min(axis.n());
+        }
+        around
     }
 }
 
@@ -293,9 +317,18 @@ impl Inside {
                 }
             }
         }
+        let [across, down] = self.slice.map_or([0, 1], Slice::axes);
+        let mut neighbours = [[0.0; 2]; 3];
+        neighbours[across] = along_x;
+        if !is_line {
+            neighbours[down] = along(width);
+        }
+        if let Some(slice) = self.slice {
+            neighbours[slice.axis] = self.beside_slice.each_ref().map(|values| values[cell]);
+        }
         Some(PointUpdate {
-            point: [i, if is_line { 0 } else { top + y - 1 }],
-            neighbours: [along_x, if is_line { [0.0; 2] } else { along(width) }],
+            point: GridPoint::shown([i, if is_line { 0 } else { top + y - 1 }], self.slice),
+            neighbours,
             before: before[cell],
             after: after[cell],
         })
@@ -337,15 +370,14 @@ fn sizes(values: &[f32]) -> impl Iterator<Item = f32> {
 
 /// Jacobi's iteration on a part of the grid, what lies around it standing still.
 struct SubgridSolver {
-    part: [Range<usize>; 2],
+    part: Region,
     solver: Box<dyn Solver>,
 }
 
 impl SubgridSolver {
-    fn new(cycle: &NextCycle<'_>, part: &[Range<usize>; 2]) -> Result<Self, SolverError> {
-        let [columns, rows] = part.clone();
-        let start = cycle.solver.solution_part(columns.clone(), rows.clone())?;
-        let problem = cycle.problem.part(columns, rows);
+    fn new(cycle: &NextCycle<'_>, part: &Region) -> Result<Self, SolverError> {
+        let start = cycle.solver.solution_part(part)?;
+        let problem = cycle.problem.part(part);
         let method = Method::Classic.damped(cycle.omega);
         let mut solver = on_cpu(&Arc::new(problem), method, cycle.precision, 1)?;
         solver.start_from(&start)?;
@@ -356,20 +388,38 @@ impl SubgridSolver {
         self.solver.cycles(1, NormRequest::NONE).map(drop)
     }
 
-    /// The values of a part of this part and of what lies around that, row by row.
-    fn values(&self, inner: &[Range<usize>; 2]) -> Result<Vec<f64>, SolverError> {
-        let [columns, rows] = [0, 1].map(|axis| {
+    /// The values of a part of this part and of what lies around that.
+    fn values(&self, inner: &Region) -> Result<Field<f64>, SolverError> {
+        let inner = std::array::from_fn(|axis| {
             let start = self.part[axis].start;
             inner[axis].start - start..inner[axis].end - start
         });
-        let mut part: Field<f64> = self.solver.solution_part(columns, rows)?;
-        let (shape, last) = (*part.shape(), part.as_slice().len() - 1);
-        if shape.boundary_rows() > 0 {
-            let right = shape.stride() - 1;
-            for corner in [0, right, last - right, last] {
-                part.as_mut_slice()[corner] = f64::NAN;
-            }
-        }
-        Ok(part.as_slice().to_vec())
+        self.solver.solution_part(&inner)
     }
+}
+
+/// What is shown of a part of the grid with what lies around it, row by row. In 3D the part is a slice, plane 1 of
+/// the three that lie across it. NaN: the corners, which no point reads.
+fn shown_of(part: &Field<f64>, slice: Option<Slice>, plane: usize) -> Vec<f64> {
+    let (shape, stored) = (part.shape(), part.as_slice());
+    let (width, mut values) = match slice {
+        None => (shape.stride(), stored.to_vec()),
+        Some(slice) => {
+            let strides = [1, shape.stride(), shape.plane_stride()];
+            let first = shape.first_row_of_plane() + plane * strides[slice.axis];
+            let [across, down] = slice.axes();
+            let [width, height] = [across, down].map(|axis| shape.axes()[axis] + 2);
+            let rows = (0..height).map(|row| first + row * strides[down]);
+            let row =
+                |start| (0..width).map(move |column| stored[start + column * strides[across]]);
+            (width, rows.flat_map(row).collect())
+        }
+    };
+    if shape.boundary_rows() > 0 {
+        let (right, last) = (width - 1, values.len() - 1);
+        for corner in [0, right, last - right, last] {
+            values[corner] = f64::NAN;
+        }
+    }
+    values
 }

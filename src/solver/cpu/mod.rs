@@ -40,7 +40,7 @@ use super::{
 use crate::clock::Instant;
 use crate::files::reason;
 use crate::grid::memory;
-use crate::grid::{Field, Precision, Real, Shape, Tiling};
+use crate::grid::{Field, Precision, Real, Region, Shape, Tiling};
 use crate::problem::{Operator, Problem, System};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::solver::ArrayFiles;
@@ -810,12 +810,8 @@ impl<R: Real> Observe for CpuSolver<R> {
         Ok(self.previous.to_f64())
     }
 
-    fn solution_part(
-        &self,
-        columns: Range<usize>,
-        rows: Range<usize>,
-    ) -> Result<Field<f64>, SolverError> {
-        Ok(self.current.part(columns, rows).to_f64())
+    fn solution_part(&self, part: &Region) -> Result<Field<f64>, SolverError> {
+        Ok(self.current.part(part).to_f64())
     }
 
     fn solution_planes(&self, planes: Range<usize>) -> Option<Field<f64>> {

@@ -1,7 +1,7 @@
 //! The iterate of a GPU on this machine, where it is observed by the code of the CPU back end: the same code gives the
 //! same bits.
 
-use crate::grid::{Field, Real};
+use crate::grid::{Field, Real, Region};
 use crate::solver::cpu::CpuSolver;
 use crate::solver::{
     FieldObservation, FieldRequest, NormRequest, Norms, Observe, Quantity, SolverError,
@@ -57,12 +57,8 @@ impl<S: ObservedOnHost> Observe for S {
         self.host(true)?.previous()
     }
 
-    fn solution_part(
-        &self,
-        columns: Range<usize>,
-        rows: Range<usize>,
-    ) -> Result<Field<f64>, SolverError> {
-        self.host(false)?.solution_part(columns, rows)
+    fn solution_part(&self, part: &Region) -> Result<Field<f64>, SolverError> {
+        self.host(false)?.solution_part(part)
     }
 
     fn solution_planes(&self, planes: Range<usize>) -> Option<Field<f64>> {

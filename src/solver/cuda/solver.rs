@@ -12,7 +12,7 @@ use super::real::DeviceReal;
 use super::setting::{Refused, Setting};
 use super::statistics::Folder;
 use super::system::{Array, DeviceSystem};
-use crate::grid::{self, Field, Tiling, memory};
+use crate::grid::{self, Field, Region, Tiling, memory};
 use crate::problem::{Operator, Problem, System};
 use crate::solver::statistics::{self, Sorting};
 use crate::solver::{
@@ -487,17 +487,18 @@ impl<R: DeviceReal> Observe for CudaSolver<R> {
         self.whole(&self.arrays[self.iterates.before].values())
     }
 
-    fn solution_part(
-        &self,
-        columns: Range<usize>,
-        rows: Range<usize>,
-    ) -> Result<Field<f64>, SolverError> {
+    fn solution_part(&self, part: &Region) -> Result<Field<f64>, SolverError> {
         let shape = &self.system.shape;
-        // Whole rows lie together, the boundary between them.
-        let end = rows.end + 2 * shape.boundary_rows();
-        let values = self.fetch(rows.start * shape.stride()..end * shape.stride())?;
-        let band = Field::from_stored(shape.part(shape.nx(), rows.len()), values);
-        Ok(band.part(columns, 0..rows.len()).to_f64())
+        // Of each plane, whole rows lie together, the boundary between them.
+        let [columns, rows, planes] = part.clone();
+        let [of_rows, of_planes] = [0..rows.len(), 0..planes.len()];
+        let bands = shape.part(&[0..shape.nx(), rows.clone(), planes.clone()]);
+        let mut field = Field::filled(bands, R::default());
+        let there = bands.stored_around(of_rows.clone(), of_planes.clone());
+        for (from, to) in shape.stored_around(rows, planes).zip(there) {
+            field.as_mut_slice()[to].copy_from_slice(&self.fetch(from)?);
+        }
+        Ok(field.part(&[columns, of_rows, of_planes]).to_f64())
     }
 
     fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {

@@ -331,14 +331,15 @@ impl SaveDialog {
     }
 
     /// The line that a profile follows.
-    fn cut(&mut self, ui: &mut Ui, report: Option<&Report>) {
+    fn cut(&mut self, ui: &mut Ui, session: &Session, report: Option<&Report>) {
         let Some(plan) = report.map(|report| &report.plan) else { return };
-        let shape = plan.problem.shape;
-        self.cut = self.cut.within(&shape);
+        let slice = Slice::shown(session.view.slice, &plan.problem.shape);
+        let shown = plan.shown(slice);
+        self.cut = self.cut.within(shown.shape());
         row(ui, "Along", "The line through the field.", |ui| {
             ui.horizontal_wrapped(|ui| {
-                cut_line::kinds(ui, &mut self.cut, plan);
-                cut_line::numbers(ui, &mut self.cut, &shape);
+                cut_line::kinds(ui, &mut self.cut, &shown);
+                cut_line::numbers(ui, &mut self.cut, shown.shape(), slice);
             });
         });
     }
@@ -357,7 +358,7 @@ impl SaveDialog {
             ui.label(RichText::new(why).weak());
         }
         if self.drawn().uses().cut {
-            self.cut(ui, report);
+            self.cut(ui, session, report);
         }
         if self.compares() && !session.pins.all().is_empty() {
             self.beside(ui, session);

@@ -85,7 +85,7 @@ pub fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) ->
 /// The indices of a point of a 2D grid, or of a slice or a projection of a 3D one.
 fn place_name([column, row]: [usize; 2], picture: &Picture) -> String {
     let slice = picture.samples.slice;
-    let [across, down] = slice.map_or([0, 1], Slice::axes).map(|axis| INDEX_NAMES[axis]);
+    let [across, down] = Slice::index_names(slice);
     let index = slice.map_or(String::new(), |slice| match picture.is_projection {
         true => format!(", largest of all {}", INDEX_NAMES[slice.axis]),
         false => format!(", {} {}", INDEX_NAMES[slice.axis], slice.index),

@@ -23,6 +23,7 @@ use crate::app::widgets::cell_values::Inks;
 use crate::app::widgets::colour_bar::Bar;
 use crate::app::widgets::zoom::Zoom;
 use crate::app::widgets::{cell_values, colour_bar, zoom};
+use crate::grid::{GridPoint, Slice};
 use crate::picture::{self, grouped, value_label};
 use crate::problem::{HEAT, HotBox, hot_axes};
 use crate::run::{CutLine, FieldKind, LONGEST_KEPT, Picture, ProblemKind, Report, RunSpec};
@@ -69,6 +70,8 @@ pub struct HeatMap {
     elsewhere: Option<[usize; 2]>,
     /// Whether it is a space–time diagram, whose rows are cycles.
     is_diagram: bool,
+    /// The slice that it shows of a 3D grid.
+    slice: Option<Slice>,
     wipe: Wipe,
     cutting: Cutting,
     interface: InterfaceLine,
@@ -97,8 +100,9 @@ impl HeatMap {
     }
 
     /// The point of the grid under the cursor; in a diagram, at any cycle.
-    pub fn pointed_at(&self) -> Option<[usize; 2]> {
-        self.hover.map(|[i, row]| if self.is_diagram { [i, 0] } else { [i, row] })
+    pub fn pointed_at(&self) -> Option<GridPoint> {
+        let point = |[i, row]: [usize; 2]| [i, if self.is_diagram { 0 } else { row }];
+        self.hover.map(|at| GridPoint::shown(point(at), self.slice))
     }
 
     /// The current range of the colours, if `field` is shown.
@@ -198,6 +202,7 @@ impl HeatMap {
         let seen = self.zoom.navigate(ui, &response, held, grid, is_stretched);
         let to_screen = RectTransform::from_to(side.part(seen), area);
         self.is_diagram = picture.cycles_per_row.is_some();
+        self.slice = picture.samples.slice;
         if self.is_diagram {
             // A diagram is observed as a whole, with samples for a sharp visible part.
             for (most, part) in
@@ -277,19 +282,20 @@ impl HeatMap {
         if let Some(drag) = &session.drag {
             overlay::caption(ui, clips[0], &drag.caption(report), Align2::LEFT_BOTTOM);
         }
-        for (index, &point) in session.view.probes.iter().enumerate() {
-            overlay::probe(ui, area, &to_screen, point, index, self.is_diagram);
+        for (index, point) in session.view.probes.iter().enumerate() {
+            if let Some(at) = point.within(self.slice) {
+                overlay::probe(ui, area, &to_screen, at, index, self.is_diagram);
+            }
         }
         if let Some(point) = self.pointed_at().filter(|_| response.secondary_clicked()) {
             commands.push(Command::ToggleProbe(point));
         }
-        // The tile that is followed and the cut are those of 1D and 2D grids.
-        let is_3d = report.plan.problem.shape.dim() == 3;
-        if let Some(tile) = marks.tile.filter(|_| !is_3d) {
-            overlay::tile(ui, area, &to_screen, grid, report, tile);
+        let of_grid = report.plan.shown(self.slice);
+        if let Some(tile) = marks.tile {
+            overlay::tile(ui, area, &to_screen, grid, of_grid.tiling(), tile);
             if let Some([i, row]) = self.hover.filter(|_| response.clicked()) {
                 let mut view = session.view.clone();
-                view.inside.tile = report.plan.tiling.owner([i, row]);
+                view.inside.tile = of_grid.tiling().owner([i, row]);
                 commands.push(Command::SetView(view));
             }
         }
@@ -303,8 +309,8 @@ impl HeatMap {
                 commands.push(Command::Change(spec));
             }
         }
-        if let Some(line) = marks.cut.filter(|_| !is_3d) {
-            let shape = &report.plan.problem.shape;
+        if let Some(line) = marks.cut {
+            let shape = of_grid.shape();
             let line = line.within(shape);
             let cutting = &mut self.cutting;
             let mut dragged = cutting.ui(ui, area, &to_screen, shape, line, "Profile line");

@@ -4,7 +4,7 @@ use crate::app::widgets::labels::mathematics;
 use crate::app::widgets::{device_border, theme};
 use crate::grid::{AxisTiling, Tiling};
 use crate::picture::linear_ticks;
-use crate::run::{Picture, Report};
+use crate::run::Picture;
 use eframe::egui::{
     self, Align2, Color32, Pos2, Rangef, Rect, Stroke, TextStyle, Ui, Vec2, emath::RectTransform,
     pos2, vec2,
@@ -76,10 +76,9 @@ pub fn tile(
     area: Rect,
     to_screen: &RectTransform,
     grid: Vec2,
-    report: &Report,
+    tiling: &Tiling,
     [across, down]: [usize; 2],
 ) {
-    let tiling = &report.plan.tiling;
     let owned = |axis: &AxisTiling, tile: usize| {
         let owned = axis.owned(tile.min(axis.count() - 1));
         owned.start as f32..=owned.end as f32

@@ -11,14 +11,15 @@ const ALIKE: f64 = 1e-12;
 /// The update that gave a cell its value, or why there is none, in one sentence.
 pub(super) fn of_cell(inside: &Inside, report: &Report, cell: [usize; 2]) -> String {
     let problem = &report.plan.problem;
-    let Some(update) = inside.update_at(cell, problem.shape.dim() == 1) else {
+    let update = inside.update_at(cell, problem.shape.dim() == 1);
+    let update = update.and_then(|update| Some((update, update.point.place(&problem.shape)?)));
+    let Some((update, [i, row])) = update else {
         let made = if problem.shape.dim() == 1 { cell[1] } else { inside.subiteration };
         return match made {
             0 => "No subiteration has been made.".to_owned(),
             _ => "This value is not updated inside the cycle.".to_owned(),
         };
     };
-    let [i, row] = update.point;
     let stencil = match &problem.operator {
         Operator::Stencil(stencil) => *stencil,
         Operator::PerPoint(rows) => rows.row(i, row),
@@ -70,9 +71,11 @@ fn in_brackets(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::GridPoint;
 
     fn update(before: f64, after: f64) -> PointUpdate {
-        PointUpdate { point: [3, 4], neighbours: [[0.125, 0.375], [0.25, -0.5]], before, after }
+        let neighbours = [[0.125, 0.375], [0.25, -0.5], [0.0; 2]];
+        PointUpdate { point: GridPoint::Flat([3, 4]), neighbours, before, after }
     }
 
     #[test]

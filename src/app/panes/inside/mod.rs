@@ -12,7 +12,7 @@ use crate::app::widgets::cells::{Cells, CellsView, Values};
 use crate::app::widgets::icon::Icon;
 use crate::app::widgets::labels::{explained, mathematics, named};
 use crate::app::widgets::{cells, theme};
-use crate::grid::{AxisTiling, Need, Tiling};
+use crate::grid::{AxisTiling, Need, Slice, Tiling};
 use crate::picture::{
     ColourMap, FigureKind, InsideKind, Range, STALE_FRONT, Scale, ScaleKind, grouped, number,
     stale_front,
@@ -73,13 +73,13 @@ impl PaneType for InsidePane {
     }
 
     fn mark(&self, session: &Session, marks: &mut Marks) {
-        if let Followed::Tile(tile) = session.followed() {
+        if let Followed::Tile(tile, _) = session.followed() {
             marks.tile = Some(tile);
         }
     }
 
     fn need(&self) -> Need {
-        Need::Grid1dOr2d
+        Need::Grid
     }
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -108,7 +108,7 @@ fn ui(
             return None;
         }
         let what = match session.followed() {
-            Followed::Tile(_) => "tile",
+            Followed::Tile(..) => "tile",
             Followed::Line => "1D grid",
         };
         let text = if !report.plan.method.schedule().is_jacobi() {
@@ -289,7 +289,11 @@ fn about_outlines(inside: &Inside) -> &'static str {
 fn name(inside: &Inside, line: bool) -> String {
     match inside.tile {
         Some([x, _]) if line => format!("Tile {x}"),
-        Some([x, y]) => format!("Tile ({x}, {y})"),
+        Some([x, y]) => {
+            let place =
+                inside.slice.map_or(String::new(), |slice| format!(" at {}", slice.label()));
+            format!("Tile ({x}, {y}){place}")
+        }
         None => "All tiles".to_owned(),
     }
 }
@@ -347,7 +351,8 @@ fn describe(inside: &Inside, tiling: &AxisTiling, [x, y]: [usize; 2], line: bool
     let point = if line {
         format!("i {i}, subiteration {y}")
     } else {
-        format!("i {i}, j {}", inside.computed[1].start as i64 + y as i64 - 1)
+        let [across, down] = Slice::index_names(inside.slice);
+        format!("{across} {i}, {down} {}", inside.computed[1].start as i64 + y as i64 - 1)
     };
     format!("{point}   u = {}   u − u_J = {staleness}   {place}", number(inside.iterate[at].into()))
 }
