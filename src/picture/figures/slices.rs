@@ -1,6 +1,6 @@
 //! A field on three slices of a 3D grid, one across each axis, through one point.
 
-use crate::grid::{INDEX_NAMES, Need, Shape, Slice};
+use crate::grid::{Need, Shape, Slice};
 use crate::picture::axis::scale::{Range, Scale};
 use crate::picture::axis::ticks::bar_ticks;
 use crate::picture::colour::paint::{Samples, shown_values};
@@ -110,7 +110,7 @@ fn draw(first: &Snapshot, slices: &[solver::Samples; 3], view: &ViewSpec) -> Str
     let names =
         slices.each_ref().map(|slice| slice.slice.map_or(String::new(), |slice| slice.label()));
     let axis = |slice: &solver::Samples, which: usize| {
-        let label = slice.slice.map_or([0, 1], Slice::axes).map(|axis| INDEX_NAMES[axis])[which];
+        let label = Slice::index_names(slice.slice)[which];
         let end = [slice.columns.end, slice.rows.end][which] as f64;
         MapAxis { label, start: 0.0, end }
     };
