@@ -1,6 +1,7 @@
-//! Lists of settings as they are typed: `4,8,16`, `0:30:2`, `32x16,64`.
+//! Lists of settings as they are typed: `4,8,16`, `0:30:2`, `32x16,64`, `1MB,4MB`.
 
-use super::per_axis::PerAxis;
+use crate::grid::ByteCount;
+use crate::run::sweep::per_axis::PerAxis;
 use crate::solver::Subiterations;
 
 /// The most values in a list.
@@ -78,6 +79,19 @@ pub fn parse_per_axis(text: &str) -> Result<Vec<PerAxis>, String> {
     Ok(values)
 }
 
+/// Parses numbers of bytes, separated by commas: `1MB,4MB`.
+///
+/// # Errors
+/// As [`parse_numbers`].
+pub fn parse_budgets(text: &str) -> Result<Vec<ByteCount>, String> {
+    let values = text.split(',').map(|part| part.parse::<ByteCount>());
+    let values: Vec<_> = values.collect::<Result<_, _>>().map_err(|why| why.to_string())?;
+    if values.len() > LONGEST {
+        return Err(format!("it has more than {LONGEST} values"));
+    }
+    Ok(values)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +104,11 @@ mod tests {
             assert!(parse_numbers(wrong).is_err(), "{wrong}");
         }
         assert!(parse_numbers("30:0:2").unwrap_err().ends_with("write it as 0:30:2"));
+        let budgets = parse_budgets("1MB, 500 kB").unwrap();
+        assert_eq!(budgets, [1_000_000, 500_000].map(ByteCount::new));
+        for wrong in ["", "1MB,", "1.5MB", "4XB"] {
+            assert!(parse_budgets(wrong).is_err(), "{wrong}");
+        }
         let named = |text: &str| {
             parse_per_axis(text)
                 .map(|values| values.iter().map(PerAxis::to_string).collect::<Vec<_>>())
