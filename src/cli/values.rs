@@ -6,8 +6,8 @@ use crate::grid::ByteCount;
 use crate::picture::{FigureKind, LARGEST_SIDE, PlacedFigure, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, HotBox, Stencil};
 use crate::run::{
-    CutLine, InitialGuess, MOST_THREADS, PerAxis, all_gpus, parse_budgets, parse_numbers,
-    parse_per_axis, parse_subiterations,
+    CutLine, InitialGuess, MOST_THREADS, PerAxis, all_gpus, parse_budgets, parse_heights,
+    parse_numbers, parse_per_axis, parse_subiterations,
 };
 use crate::solver::Subiterations;
 use std::fmt::Display;
@@ -80,7 +80,7 @@ pub(super) fn subiterations_list(text: &str) -> Result<SubiterationsList, String
 pub(super) struct HeightList(pub Vec<usize>);
 
 pub(super) fn height_list(text: &str) -> Result<HeightList, String> {
-    parse_numbers(text).map(HeightList)
+    parse_heights(text).map(HeightList)
 }
 
 /// A list of budgets of fast memory.

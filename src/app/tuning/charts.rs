@@ -56,12 +56,14 @@ pub(super) fn ui(ui: &mut Ui, results: &MapResults, layer: Layer, figure: SweepF
     {
         ui.label(&title).on_hover_text(about);
         let is_of_rows = plot.x.ticks == TickStyle::PowersOfTwo;
-        let (down, across) = (down.before, across.before);
+        let (down, across, unit) =
+            (down.before, across.before, across.unit.trim_start_matches(','));
         let frame = plot::Frame { id: &title, height, cursor: None, has_legend: true };
         plot::ui(ui, &frame, &plot, move |at| {
             let mut lines = vec![match is_of_rows {
                 true => format!("{down}{:.0}", at.x.exp2()),
-                false => format!("{across}{}", rounded(at.x)),
+                false if unit.is_empty() => format!("{across}{:.0}", at.x),
+                false => format!("{across}{}{unit}", rounded(at.x)),
             }];
             lines.extend(at.values().map(|(name, value)| labelled(name, &rounded(value))));
             Some(lines.join("\n"))

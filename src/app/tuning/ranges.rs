@@ -8,7 +8,7 @@ use crate::app::widgets::rows::row;
 use crate::picture::counted;
 use crate::run::{
     Backend, CycleLists, Measure, MethodName, PassLists, RunSpec, SweepSpec, TileLists,
-    parse_budgets, parse_numbers, parse_per_axis, parse_subiterations,
+    parse_budgets, parse_heights, parse_per_axis, parse_subiterations,
 };
 use crate::solver::Kernel;
 use eframe::egui::{Button, RichText, TextEdit, Ui};
@@ -224,7 +224,7 @@ impl CycleFields {
                 tile: tile.parsed(parse_per_axis)?,
             }),
             Self::Passes([height, memory]) => CycleLists::Passes(PassLists {
-                height: height.parsed(parse_numbers)?,
+                height: height.parsed(parse_heights)?,
                 memory: memory.parsed(parse_budgets)?,
             }),
         })

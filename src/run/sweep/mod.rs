@@ -25,7 +25,7 @@ pub use command::sweep_command_line;
 pub use counting_need::CountingNeed;
 pub use cycle::{
     CycleLists, CycleSetting, ListAxis, PassLists, PassSetting, TileLists, TileSetting,
-    parse_budgets, parse_numbers, parse_per_axis, parse_subiterations,
+    parse_budgets, parse_heights, parse_numbers, parse_per_axis, parse_subiterations,
 };
 pub use measure::{CountOutcome, CycleCache, CycleCount, CycleTime};
 pub use order::{MeasuringOrder, SLOW};

@@ -5,7 +5,7 @@ mod parse;
 mod passes;
 mod tiles;
 
-pub use parse::{parse_budgets, parse_numbers, parse_per_axis, parse_subiterations};
+pub use parse::{parse_budgets, parse_heights, parse_numbers, parse_per_axis, parse_subiterations};
 pub use passes::{PassLists, PassSetting};
 pub use tiles::{TileLists, TileSetting};
 

@@ -82,3 +82,89 @@ impl PassSetting {
         places.iter().filter_map(|place| here.get(*place).copied()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Shape;
+    use crate::run::{
+        CycleLists, Measure, MethodName, RowOutcome, RunSpec, Sweep, SweepRow, SweepSpec,
+        SweepTable,
+    };
+    use crate::solver::{Kernel, Streaming};
+
+    fn sweep(method: MethodName) -> Sweep {
+        let mut run = RunSpec::default();
+        run.problem.shape = vec![24, 40];
+        run.stop.tolerance = Some(1e-3);
+        run.method.set_name(method);
+        let shape = Shape::grid_2d(24, 40).unwrap();
+        let memory = |planes| Streaming::memory_of(planes, &shape, run.method.precision);
+        let lists = PassLists { height: vec![1, 2, 5], memory: [20, 6].map(memory).to_vec() };
+        Sweep::new(SweepSpec {
+            run,
+            cycle: CycleLists::Passes(lists),
+            kernel: vec![Kernel::AUTO],
+            threads: vec![1],
+            measure: vec![Measure::Cycles],
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn passes_of_any_height_make_the_sweeps_that_classic_makes() {
+        for method in [MethodName::Pyramid, MethodName::Wavefront] {
+            let mut sweep = sweep(method);
+            let predicted = sweep.predict(&|| false).unwrap().unwrap();
+            let cells = sweep.cells().to_vec();
+            let rows = sweep.measure(&cells, 2, &|| false).unwrap();
+            // Six planes hold no slab of height 5, and a window of one sweep alone.
+            let runs: Vec<_> = cells.iter().map(|cell| cell.cannot_run.is_none()).collect();
+            let low = method == MethodName::Pyramid;
+            assert_eq!(runs, [true, true, low, true, false, true], "{method:?}");
+            let why = rows[4].reason.as_ref().unwrap();
+            assert!(
+                why.contains("height is 5; ") && why.contains("owns none at this height"),
+                "{why}"
+            );
+            let classic = rows[0].sweeps.unwrap();
+            for (index, row) in rows.iter().enumerate().filter(|(index, _)| runs[*index]) {
+                let (height, cycles) = (row.height.unwrap() as u64, row.cycles.unwrap().count);
+                assert_eq!(
+                    (row.outcome, row.sweeps),
+                    (RowOutcome::Measured, Some(cycles * height))
+                );
+                // The first pass that ends where classic does, or behind it.
+                assert_eq!(cycles, classic.div_ceil(height), "{height}");
+                let cost = predicted.iter().find(|it| it.index == index).unwrap();
+                assert!((cost.cycles.unwrap().cycles - cycles as f64).abs() <= 1.0, "{cost:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_of_passes_is_written_read_and_resumed() {
+        let mut sweep = sweep(MethodName::Pyramid);
+        let cells = sweep.cells().to_vec();
+        let rows = sweep.measure(&cells, 1, &|| false).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.csv");
+        let mut table = SweepTable::create(&path).unwrap();
+        rows[..4].iter().for_each(|row| table.push(row).unwrap());
+        drop(table);
+        let mut done = Vec::new();
+        let accept = |rows: &[SweepRow]| sweep.resume(rows).map(|known| done = known);
+        let (mut table, known) = SweepTable::resume(&path, accept).unwrap();
+        assert_eq!((&known[..], &done[..]), (&rows[..4], &[0, 1, 2, 3][..]));
+        rows[4..].iter().for_each(|row| table.push(row).unwrap());
+        drop(table);
+        let whole = std::fs::read_to_string(&path).unwrap();
+        let mut read = csv::Reader::from_reader(whole.as_bytes());
+        let names = read.headers().unwrap().clone();
+        assert!(names.iter().eq(SweepRow::names_of_passes()), "{names:?}");
+        assert!(read.deserialize::<SweepRow>().map(Result::unwrap).eq(rows.iter().cloned()));
+        let edited = [SweepRow { height: Some(3), ..rows[0].clone() }];
+        let said = sweep.resume(&edited).unwrap_err().to_string();
+        assert!(said.ends_with("has height = 3, but its other columns give 1"), "{said}");
+    }
+}
