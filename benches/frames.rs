@@ -14,9 +14,10 @@ use tilescope::app::Explorer;
 use tilescope::grid::GridPoint;
 use tilescope::picture::Opened;
 use tilescope::run::{
-    Backend, CutLine, Experiment, FieldKind, FrequencyRequest, MapRequest, Measure,
+    Backend, CutLine, CycleLists, Experiment, FieldKind, FrequencyRequest, MapRequest, Measure,
     ObservationRequest, Planner, ProfileRequest, ReplayRequest, ReplayTarget, Rewinder, RunSpec,
-    SweepSpec, Tuner, TunerEvent, Worker, WorkerRequest, parse_per_axis, parse_subiterations,
+    SweepSpec, TileLists, Tuner, TunerEvent, Worker, WorkerRequest, parse_per_axis,
+    parse_subiterations,
 };
 use tilescope::solver::{Followed, Kernel};
 
@@ -577,9 +578,11 @@ fn tuning() {
     run.method.backend = Backend::Cpu;
     let spec = SweepSpec {
         run,
-        k: parse_subiterations("4,8,16,32,64,128").expect("a list"),
-        overlap: parse_per_axis("0:30:2").expect("a list"),
-        tile: parse_per_axis("32").expect("a list"),
+        cycle: CycleLists::Tiles(TileLists {
+            k: parse_subiterations("4,8,16,32,64,128").expect("a list"),
+            overlap: parse_per_axis("0:30:2").expect("a list"),
+            tile: parse_per_axis("32").expect("a list"),
+        }),
         kernel: vec![Kernel::AUTO],
         threads: vec![0],
         measure: Measure::ALL.to_vec(),

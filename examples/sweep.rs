@@ -3,7 +3,9 @@
 //! `cargo run --release --no-default-features --example sweep`
 
 use std::path::Path;
-use tilescope::run::{Measure, PerAxis, RunSpec, Sweep, SweepRow, SweepSpec, SweepTable};
+use tilescope::run::{
+    CycleLists, Measure, PerAxis, RunSpec, Sweep, SweepRow, SweepSpec, SweepTable, TileLists,
+};
 use tilescope::solver::Kernel;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -11,9 +13,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     run.problem.shape = vec![128, 128];
     let mut sweep = Sweep::new(SweepSpec {
         run,
-        k: [4, 8, 16].map(Into::into).to_vec(),
-        overlap: [0, 2, 4, 8].map(PerAxis::all).to_vec(),
-        tile: vec![PerAxis::all(32)],
+        cycle: CycleLists::Tiles(TileLists {
+            k: [4, 8, 16].map(Into::into).to_vec(),
+            overlap: [0, 2, 4, 8].map(PerAxis::all).to_vec(),
+            tile: vec![PerAxis::all(32)],
+        }),
         kernel: vec![Kernel::AUTO],
         threads: vec![0],
         measure: vec![Measure::Time, Measure::Cycles],
@@ -30,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     for row in &rows {
         let seconds = row.seconds.map_or_else(|| "–".to_owned(), |s| format!("{s:.3} s"));
-        println!("k = {:<3} overlap {:<3} {seconds}", row.k, row.overlap.to_string());
+        println!("{:<28} {seconds}", row.setting());
     }
     if let Some(best) = SweepRow::best(&rows) {
         println!("best: {}", best.command);

@@ -2099,17 +2099,23 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
     }
     refused(&folder, "render --animate -1..4 -o a.gif", 2, &["'-1..4'", "--animate"]);
     refused(&folder, "render --animate 0..4 --fps -1 -o a.gif", 2, &["frame rate is -1"]);
-    // Tiles would be measured in place of heights.
+    // Lists are those of the method.
     let mut pyramid = small();
     pyramid.method.set_name(MethodName::Pyramid);
     fs::write(folder.path().join("pyramid.toml"), pyramid.to_toml()).unwrap();
-    for command in ["sweep --run pyramid.toml -o s.csv", "tune --run pyramid.toml"] {
-        refused(
-            &folder,
-            command,
-            2,
-            &["method pyramid has no tiles", "`tilescope bench streaming`"],
-        );
+    for (command, parts) in [
+        (
+            "sweep --run pyramid.toml --k 4 -o s.csv",
+            ["--k has no effect on method pyramid", "--height"],
+        ),
+        (
+            "tune --run pyramid.toml --tile 8",
+            ["--tile has no effect on method pyramid", "--memory"],
+        ),
+        ("tune --height 4", ["--height has no effect on method hierarchical", "--overlap"]),
+        ("sweep --method classic -o s.csv", ["--method classic", "pyramid or wavefront"]),
+    ] {
+        refused(&folder, command, 2, &parts);
     }
     refused(&folder, "sweep --jobs -1 -o s.csv", 2, &["'-1'", "--jobs", "whole number"]);
     refused(&folder, "bench", 2, &["kernels, matrices, paper or streaming"]);

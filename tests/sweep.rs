@@ -117,6 +117,64 @@ fn threads_and_layouts_of_a_matrix_are_lists() {
     }
 }
 
+/// A list of heights and one of budgets are a table with columns of their own, a map and charts, and can be resumed; a table of
+/// tiles is another one.
+#[test]
+fn heights_and_budgets_of_a_method_that_streams_are_lists() {
+    let folder = folder();
+    let sweep = "sweep --shape 24x40 --backend cpu --method pyramid --height 1,2,5 --memory 3kB,20kB --measure cycles \
+                 --tol 1e-2 -o s.csv";
+    let said = done(&folder, &format!("{sweep} --plot s.svg"));
+    assert!(said.contains("6 settings") && said.contains("best  height 5, budget 20kB"), "{said}");
+    let whole = text(&folder);
+    assert!(
+        whole.starts_with("shape,height,memory,kernel,threads,cycles,sweeps,seconds,"),
+        "{whole}"
+    );
+    let rows = rows(&folder);
+    let of = |row: usize, name: &str| cell(&folder, &rows[row], name).to_owned();
+    assert_eq!([of(4, "height"), of(4, "memory"), of(4, "kernel")], ["5", "3kB", "pyramid"]);
+    assert_eq!(of(4, "outcome"), "cannot-run");
+    assert!(of(4, "reason").contains("owns none at this height"), "{}", of(4, "reason"));
+    assert_eq!(of(1, "sweeps"), of(1, "cycles"), "a pass of one sweep");
+    let command = of(5, "command").strip_prefix("tilescope ").unwrap().to_owned();
+    let solved: Value = serde_json::from_str(&done(&folder, &format!("{command} --json"))).unwrap();
+    assert_eq!(
+        [of(5, "cycles"), of(5, "sweeps")],
+        ["cycles", "sweeps"].map(|it| solved[it].to_string())
+    );
+    let svg = fs::read_to_string(folder.path().join("s.svg")).unwrap();
+    for word in ["height", "budget", "20kB", "method pyramid"] {
+        assert!(svg.contains(word), "no “{word}”");
+    }
+
+    let rest = whole.find("\n24x40,5,").unwrap();
+    fs::write(table(&folder), &whole[..rest + 20]).unwrap();
+    let resumed = done(&folder, &format!("{sweep} --resume --plot s.svg --plot-kind overlap"));
+    assert!(resumed.contains("6 settings"), "{resumed}");
+    assert_eq!(text(&folder), whole);
+    assert!(fs::read_to_string(folder.path().join("s.svg")).unwrap().contains("budget, MB"));
+    let tiles = "sweep --shape 24x40 --k 2 --tile 8 --measure cycles -o s.csv --resume";
+    refused(&folder, tiles, 1, &["is not a setting of this sweep"]);
+    assert_eq!(text(&folder), whole);
+}
+
+/// Up to the budget that is given.
+#[test]
+fn tune_finds_a_height_and_a_budget() {
+    let folder = folder();
+    let tune = "tune --shape 48x96 --backend cpu --method wavefront --memory 40kB --tol 1e-2";
+    let found: Value = serde_json::from_str(&done(&folder, &format!("{tune} --json"))).unwrap();
+    let measured = found["measured"].as_array().unwrap();
+    assert!(found["settings"].as_u64().unwrap() > measured.len() as u64, "{found}");
+    assert!(measured.iter().all(|row| row["predicted_seconds"].is_f64()), "{found}");
+    let best = &found["best"];
+    assert!(best["height"].is_u64() && best["k"].is_null(), "{best}");
+    let said = done(&folder, &format!("{tune} --height 1,2,4"));
+    assert!(said.contains("best  height ") && said.contains(", budget "), "{said}");
+    assert!(said.contains(" --method wavefront --height "), "{said}");
+}
+
 /// Each chart as a file, with the curve or the level that it is about.
 #[test]
 fn every_kind_of_plot_is_a_file_that_carries_its_run() {
@@ -260,6 +318,12 @@ fn an_invalid_sweep_is_an_error_in_one_sentence() {
         ("--tile 4x4x4x4", &["one for each axis"]),
         ("--k 1:4000 --overlap 0:4000", &["16004000 settings", "1000000"]),
         ("--kernel shared", &["kernel is shared", "backend cuda"]),
+        ("--method pyramid --height 0:4", &["0 is not a height", "1 to 4096"]),
+        ("--method pyramid --height 4:2", &["range 4:2 is reversed"]),
+        ("--method pyramid --memory 1MB,much", &["a whole number of bytes with a unit"]),
+        ("--method pyramid --memory 1kB", &["the only setting cannot run", "three planes"]),
+        ("--method pyramid --memory 4kB --height 9,12", &["none of the 2 settings can run"]),
+        ("--method pyramid --k 4", &["--k has no effect on method pyramid"]),
         ("--tol -1", &["--tol is -1"]),
         ("--k -3:4", &["'-3:4'", "--k"]),
         ("--plot s.jpg", &["none of .png, .svg and .pdf"]),

@@ -337,31 +337,15 @@ pub struct RunArgs {
 }
 
 impl CommonArgs {
-    /// The run that `--run` or `--preset` names (otherwise the default experiment), with its system,
-    /// device and stopping rule overridden by these options. The setting is left as it is.
+    /// The run that `--run` or `--preset` names (otherwise the default experiment), with its method, if one is given, and its
+    /// system, device and stopping rule overridden by these options. The setting is left as it is.
     ///
     /// # Errors
     /// If a file cannot be read.
-    pub fn spec(&self) -> anyhow::Result<RunSpec> {
-        let spec = self.described()?;
+    pub fn spec(&self, method: Option<MethodName>) -> anyhow::Result<RunSpec> {
+        let spec = self.described(method)?;
         self.check_options(&spec)?;
         self.note_without_gpu(&spec);
-        Ok(spec)
-    }
-
-    /// The same, of a run whose tiles are measured.
-    ///
-    /// # Errors
-    /// Also [`UsageError`] if its method has none: another would be measured in its place.
-    pub fn spec_with_tiles(&self) -> anyhow::Result<RunSpec> {
-        let spec = self.spec()?;
-        if spec.method.name.is_streaming() {
-            let method = spec.method.name.name();
-            return Err(UsageError(format!(
-                "method {method} has no tiles to measure; `tilescope bench streaming` compares its heights and budgets"
-            ))
-            .into());
-        }
         Ok(spec)
     }
 
@@ -377,11 +361,14 @@ impl CommonArgs {
     }
 
     /// The same with options that may be without effect.
-    fn described(&self) -> anyhow::Result<RunSpec> {
+    fn described(&self, name: Option<MethodName>) -> anyhow::Result<RunSpec> {
         let base = self.base()?;
         let problem = self.problem(&base)?;
         let stop = self.stop(&base, &problem);
         let mut method = base.method;
+        if let Some(name) = name.filter(|name| *name != method.name) {
+            method.set_name(name);
+        }
         method.omega = self.omega.unwrap_or(method.omega);
         method.wave = self.wave.or(method.wave);
         method.warp = self.warp.or(method.warp);
@@ -637,7 +624,7 @@ impl RunArgs {
     /// If a file cannot be read.
     pub fn spec(&self) -> anyhow::Result<RunSpec> {
         self.common.check_one_number_of_threads()?;
-        let mut spec = self.common.described()?;
+        let mut spec = self.common.described(None)?;
         let axes = |given: &Option<Axes>, base| given.clone().map_or(base, |Axes(axes)| axes);
         let base = spec.method.clone();
         let tile = self.common.tile(&spec);

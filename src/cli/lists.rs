@@ -1,7 +1,10 @@
 //! Options for lists of settings, shared by `sweep`, `tune` and `bench kernels`.
 
-use super::values::{self, PerAxisList, SubiterationsList};
-use crate::run::PerAxis;
+use super::args::CommonArgs;
+use super::console::UsageError;
+use super::values::{self, BudgetList, HeightList, PerAxisList, SubiterationsList};
+use crate::grid::ByteCount;
+use crate::run::{CycleLists, MethodName, PassLists, PerAxis, RunSpec, TileLists};
 use crate::solver::{Kernel, Subiterations};
 use clap::Args;
 
@@ -51,5 +54,79 @@ impl ListArgs {
     /// The kernels; `default` if there are none.
     pub fn kernel(&self, default: &[Kernel]) -> Vec<Kernel> {
         if self.kernel.is_empty() { default.to_vec() } else { self.kernel.clone() }
+    }
+}
+
+/// Lists of settings of a method with tiles, or of one that streams, for `sweep` and `tune`.
+#[derive(Args, Clone, Debug)]
+pub struct CycleListArgs {
+    #[command(flatten)]
+    tiles: ListArgs,
+    /// Method whose settings are measured: hierarchical, pyramid or wavefront
+    #[arg(long, value_name = "NAME", help_heading = "Settings")]
+    method: Option<MethodName>,
+    /// Sweeps of a pass of --method pyramid or wavefront
+    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::height_list, allow_hyphen_values = true)]
+    height: Option<HeightList>,
+    /// Fast memory of --method pyramid or wavefront, comma-separated: 1MB,4MB
+    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::budget_list)]
+    memory: Option<BudgetList>,
+}
+
+impl CycleListArgs {
+    /// The run whose settings are measured.
+    ///
+    /// # Errors
+    /// [`UsageError`] if its method takes no lists, or other ones, and that of a file that cannot be read.
+    pub fn run(&self, common: &CommonArgs) -> anyhow::Result<RunSpec> {
+        if self.method == Some(MethodName::Classic) {
+            let why = "--method classic has no settings to measure; it must be hierarchical, pyramid or wavefront";
+            return Err(UsageError(why.to_owned()).into());
+        }
+        let run = common.spec(self.method)?;
+        let name = run.method.name;
+        let of_passes = [("--height", self.height.is_some()), ("--memory", self.memory.is_some())];
+        let of_passes = of_passes.into_iter().find_map(|(option, given)| given.then_some(option));
+        // Tiles are measured where a run of classic Jacobi is given, too.
+        let (name, given, others) = match name.is_streaming() {
+            true => (name, self.tiles.given(), "whose lists are --height and --memory"),
+            false => {
+                (MethodName::Hierarchical, of_passes, "whose lists are --k, --overlap and --tile")
+            }
+        };
+        match given {
+            Some(option) => Err(UsageError(format!(
+                "{option} has no effect on method {}, {others}",
+                name.name()
+            ))
+            .into()),
+            None => Ok(run),
+        }
+    }
+
+    /// The lists for a run: of tiles those that are left out are these, and of passes they are made of the list of heights, if
+    /// there is one, and that of budgets or the run's own.
+    pub fn cycle(
+        &self,
+        run: &RunSpec,
+        tiles: TileLists,
+        passes: impl FnOnce(Option<Vec<usize>>, Vec<ByteCount>) -> PassLists,
+    ) -> CycleLists {
+        if run.method.name.is_streaming() {
+            let height = self.height.clone().map(|HeightList(list)| list);
+            let memory = self.memory.clone().map(|BudgetList(list)| list);
+            let memory = memory.unwrap_or_else(|| vec![run.method.memory()]);
+            return CycleLists::Passes(passes(height, memory));
+        }
+        CycleLists::Tiles(TileLists {
+            k: self.tiles.k(&tiles.k),
+            overlap: self.tiles.overlap(&tiles.overlap),
+            tile: self.tiles.tile(&tiles.tile),
+        })
+    }
+
+    /// The kernels; `default` if there are none.
+    pub fn kernel(&self, default: &[Kernel]) -> Vec<Kernel> {
+        self.tiles.kernel(default)
     }
 }

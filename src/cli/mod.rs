@@ -55,7 +55,7 @@ enum Command {
     Solve(solve::Solve),
     /// Draw a figure or an animation of a run
     Render(Box<render::Render>),
-    /// Measure a grid of settings (k, overlap, tile, kernel) and write a table
+    /// Measure a grid of settings (k, overlap, tile, kernel; height, budget) and write a table
     Sweep(sweep::Sweep),
     /// Find the fastest setting for a problem and print its command line
     Tune(tune::Tune),

@@ -4,21 +4,21 @@ use super::args::CommonArgs;
 use super::console::{FAILED, UsageError, json, named, print, print_note};
 use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
-use super::lists::ListArgs;
+use super::lists::CycleListArgs;
 use super::outputs::{self, Output};
 use super::progress::Progress;
 use super::render::print_without_run;
 use super::values;
 use crate::clock::Instant;
 use crate::grid::memory::{self, human};
-use crate::grid::{Precision, Shape};
+use crate::grid::{ByteCount, Precision, Shape};
 use crate::picture::{
     Drawing, FigureFile, FigureSpec, Layer, MapValue, SweepData, SweepFigure, SweepView, counted,
     problem_title, rounded, save_figure, sweep_svg,
 };
 use crate::run::{
-    self, ClassicBaseline, Measure, PerAxis, ProblemKind, RowOutcome, RunSpec, SweepError,
-    SweepRow, SweepSpec, SweepTable,
+    self, ClassicBaseline, Measure, PassLists, PerAxis, ProblemKind, RowOutcome, RunSpec,
+    SweepError, SweepRow, SweepSpec, SweepTable, TileLists,
 };
 use crate::solver::Kernel;
 use clap::Args;
@@ -41,6 +41,8 @@ Examples:
       blocks of a sparse matrix on several numbers of threads
   tilescope sweep --backend cuda --kernel shared,register --k 8:64:8 --overlap 0:8:2 -o s.csv
       two kernels of a GPU
+  tilescope sweep --shape 512x512 --method pyramid --height 1,2,4,8,16 --memory 1MB,4MB -o s.csv --plot s.png
+      passes through fast memory, and a map over height and budget
 
 Lists are comma-separated values and ranges (from:to:step, the end included); an omitted list holds
 the value of the run that the sweep starts from. Rows are written as they are measured. The row of a
@@ -54,7 +56,7 @@ by Ctrl-C (the table keeps what was measured).";
 #[command(after_help = EXAMPLES)]
 pub struct Sweep {
     #[command(flatten)]
-    lists: ListArgs,
+    lists: CycleListArgs,
     /// Quantities to measure
     #[arg(
         long,
@@ -211,12 +213,21 @@ impl Sweep {
         if self.measure.contains(&Measure::Cycles) {
             self.common.check_has_tolerance()?;
         }
-        let run = self.common.spec_with_tiles()?;
-        let base = &run.method;
+        let run = self.lists.run(&self.common)?;
+        let tiles = TileLists {
+            k: vec![run.method.k],
+            overlap: vec![PerAxis::from_list(&run.method.overlap)],
+            tile: vec![PerAxis::from_list(&self.common.tile(&run))],
+        };
+        let passes = |height: Option<Vec<usize>>, memory: Vec<ByteCount>| {
+            // What the height of the run comes to with the smallest budget goes with all.
+            let mut least = run.clone();
+            least.method.memory = memory.iter().min().copied();
+            let height = height.unwrap_or_else(|| vec![least.sweeps_per_cycle() as usize]);
+            PassLists { height, memory }
+        };
         Ok(SweepSpec {
-            k: self.lists.k(&[base.k]),
-            overlap: self.lists.overlap(&[PerAxis::from_list(&base.overlap)]),
-            tile: self.lists.tile(&[PerAxis::from_list(&self.common.tile(&run))]),
+            cycle: self.lists.cycle(&run, tiles, passes),
             kernel: self.lists.kernel(&[Kernel::AUTO]),
             threads: self.common.threads(&run),
             measure: self.measure.clone(),
@@ -401,12 +412,7 @@ fn summary(sweep: &run::Sweep, rows: &[SweepRow], speedup: Option<f64>) -> Strin
             text.push_str(&format!("      prediction error of {what}: {percent:.2} % (median)\n"));
         }
     }
-    for (tile, pyramid) in sweep
-        .spec()
-        .tile
-        .iter()
-        .filter_map(|tile| Some((tile, sweep.pyramid(*tile, *sweep.spec().kernel.first()?)?)))
-    {
+    for (tile, pyramid) in sweep.pyramids() {
         text.push_str(&format!(
             "      Kochurov's optimal pyramid height for tile {tile} is {} (overlap {})\n",
             counted(pyramid.height as u64, "sweep"),
@@ -476,7 +482,7 @@ pub(super) fn none_reached(rows: &[SweepRow], run: &RunSpec) -> String {
 
 /// A row in one line.
 pub(super) fn described(row: &SweepRow) -> String {
-    let mut text = format!("k = {}, overlap {}, tile {}", row.k.label(), row.overlap, row.tile);
+    let mut text = row.setting();
     if Kernel::ALL.iter().any(|kernel| kernel.name() == row.kernel) {
         text.push_str(&format!(", {} kernel", row.kernel));
     }

@@ -4,13 +4,14 @@ use super::args::CommonArgs;
 use super::console::{FAILED, json, print, print_note};
 use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
-use super::lists::ListArgs;
+use super::lists::CycleListArgs;
 use super::progress::Progress;
 use super::sweep::{best, described, machine_of_best, none_reached, problem_name, usage};
+use crate::grid::ByteCount;
 use crate::picture::{counted, rounded};
 use crate::run::{
-    CostPrediction, CyclePrediction, Measure, PerAxis, Setting, Sweep, SweepRow, SweepSpec,
-    by_predicted_cost,
+    CostPrediction, CyclePrediction, Measure, PassLists, PerAxis, Sweep, SweepRow, SweepSpec,
+    TileLists, by_predicted_cost,
 };
 use crate::solver::Kernel;
 use crate::solver::Subiterations;
@@ -26,9 +27,12 @@ Examples:
       only two tile sizes; output for a program
   tilescope tune --backend cuda --kernel shared,register --shape 1024x1024
       two kernels of a GPU
+  tilescope tune --shape 256x256x256 --method wavefront --memory 32MB
+      the fastest height and budget of a method that streams, with at most so much fast memory
 
 Defaults: k 2,4,8,16,32,64, overlap 0,2,4,6,8,12,16,24, tile 16,32,64; of a matrix overlap 0,2,4, tile
-64,256,1024. A cost model, calibrated by a short probe, predicts the time per cycle; the modes of
+64,256,1024; of passes height 1,2,4,8,16,32,64, and for a single budget its eighth, quarter and half
+as well. A cost model, calibrated by a short probe, predicts the time per cycle; the modes of
 Jacobi's iteration predict the cycles. The 15 % of the settings with the lowest predicted cost are
 measured. Where nothing can be predicted, as of a matrix, the search begins in the middle of the lists
 and goes on to the fastest neighbour until none is faster.
@@ -50,6 +54,10 @@ const K: [usize; 6] = [2, 4, 8, 16, 32, 64];
 const OVERLAPS: [usize; 8] = [0, 2, 4, 6, 8, 12, 16, 24];
 const TILES: [usize; 3] = [16, 32, 64];
 
+/// Those of passes, and the parts of a single budget.
+const HEIGHTS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
+const PARTS: [u64; 4] = [8, 4, 2, 1];
+
 /// Those of a matrix: levels, and rows of a block, square numbers so that every order takes them.
 const LEVELS: [usize; 3] = [0, 2, 4];
 const BLOCKS: [usize; 3] = [64, 256, 1024];
@@ -59,7 +67,7 @@ const BLOCKS: [usize; 3] = [64, 256, 1024];
 #[command(after_help = EXAMPLES)]
 pub struct Tune {
     #[command(flatten)]
-    lists: ListArgs,
+    lists: CycleListArgs,
     #[command(flatten)]
     common: CommonArgs,
     /// Print one JSON object instead of the summary
@@ -81,16 +89,26 @@ impl Tune {
     /// Predicts, measures and prints the best setting.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         self.common.check_has_tolerance()?;
-        let run = self.common.spec_with_tiles()?;
+        let run = self.lists.run(&self.common)?;
         let (overlaps, tiles) = match run.problem.matrix {
             Some(_) => (&LEVELS[..], &BLOCKS[..]),
             None => (&OVERLAPS[..], &TILES[..]),
         };
         let all = |sides: &[usize]| sides.iter().copied().map(PerAxis::all).collect::<Vec<_>>();
+        let tiles = TileLists {
+            k: K.map(Subiterations::Finite).to_vec(),
+            overlap: all(overlaps),
+            tile: all(tiles),
+        };
+        let passes = |height: Option<Vec<usize>>, memory: Vec<ByteCount>| PassLists {
+            height: height.unwrap_or_else(|| HEIGHTS.to_vec()),
+            memory: match memory[..] {
+                [most] => PARTS.map(|part| ByteCount::new(most.bytes() / part)).to_vec(),
+                _ => memory,
+            },
+        };
         let spec = SweepSpec {
-            k: self.lists.k(&K.map(Subiterations::Finite)),
-            overlap: self.lists.overlap(&all(overlaps)),
-            tile: self.lists.tile(&all(tiles)),
+            cycle: self.lists.cycle(&run, tiles, passes),
             kernel: self.lists.kernel(&[Kernel::AUTO]),
             threads: self.common.threads(&run),
             run,
@@ -179,13 +197,14 @@ fn climb(
     let lists = sweep.spec().clone();
     let all = left.len();
     // Places may lie between two values of a list: twice their number is whole.
-    let mut around = lengths(&lists).map(|length| length - 1);
+    let mut around: Vec<_> = lists.places(0).iter().map(|[_, length]| length - 1).collect();
     let mut reach = usize::MAX;
     let mut least = f64::INFINITY;
     loop {
         let distance = |index: &usize| {
-            let places = places(&lists, &sweep.cells()[*index].setting);
-            let apart = places.iter().zip(around).map(|(place, at)| (2 * place).abs_diff(at));
+            let places = lists.places(*index);
+            let apart =
+                places.iter().zip(&around).map(|([place, _], at)| (2 * place).abs_diff(*at));
             apart.sum::<usize>()
         };
         let nearest = left.iter().copied().min_by_key(distance);
@@ -198,31 +217,11 @@ fn climb(
         let cost = row.cost().unwrap_or(f64::INFINITY);
         if cost < least || reach == usize::MAX {
             (least, reach) = (cost, 2);
-            around = places(&lists, &cell.setting).map(|place| 2 * place);
+            around = lists.places(index).iter().map(|[place, _]| 2 * place).collect();
         }
         tried.push(row);
     }
     Ok(true)
-}
-
-/// The lengths of the lists of settings.
-fn lengths(lists: &SweepSpec) -> [usize; 5] {
-    let SweepSpec { k, overlap, tile, kernel, threads, .. } = lists;
-    [k.len(), overlap.len(), tile.len(), kernel.len(), threads.len()]
-}
-
-/// The places of a setting in the lists.
-fn places(lists: &SweepSpec, setting: &Setting) -> [usize; 5] {
-    fn place<T: PartialEq>(list: &[T], value: &T) -> usize {
-        list.iter().position(|other| other == value).unwrap_or(0)
-    }
-    [
-        place(&lists.k, &setting.k),
-        place(&lists.overlap, &setting.overlap),
-        place(&lists.tile, &setting.tile),
-        place(&lists.kernel, &setting.kernel),
-        place(&lists.threads, &setting.threads),
-    ]
 }
 
 /// The summary on stdout.
@@ -239,7 +238,7 @@ fn summary(sweep: &Sweep, settings: usize, tried: &[SweepRow]) -> String {
         counted(settings as u64, "setting"),
     );
     for row in tried {
-        let name = format!("k = {}, overlap {}, tile {}", row.k.label(), row.overlap, row.tile);
+        let name = row.setting();
         let seconds = row.seconds.map_or_else(|| "–".to_owned(), |s| rounded(s) + " s");
         text.push_str(&format!("  {name:<32}{seconds:<12}"));
         if let (Some(predicted), Some(cycles)) = (row.predicted_seconds, row.predicted_cycles) {

@@ -2,12 +2,12 @@
 //!
 //! They check the form only; [`Planner`](crate::run::Planner) checks whether a run makes sense.
 
-use crate::grid::{GridPoint, INDEX_NAMES, Slice};
+use crate::grid::{ByteCount, GridPoint, INDEX_NAMES, Slice};
 use crate::picture::{FigureKind, LARGEST_SIDE, PlacedFigure, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, HotBox, Stencil};
 use crate::run::{
-    CutLine, InitialGuess, MOST_THREADS, PerAxis, all_gpus, parse_numbers, parse_per_axis,
-    parse_subiterations,
+    CutLine, InitialGuess, MOST_THREADS, PerAxis, all_gpus, parse_budgets, parse_heights,
+    parse_numbers, parse_per_axis, parse_subiterations,
 };
 use crate::solver::Subiterations;
 use std::fmt::Display;
@@ -73,6 +73,22 @@ pub(super) struct SubiterationsList(pub Vec<Subiterations>);
 
 pub(super) fn subiterations_list(text: &str) -> Result<SubiterationsList, String> {
     parse_subiterations(text).map(SubiterationsList)
+}
+
+/// A list of heights.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HeightList(pub Vec<usize>);
+
+pub(super) fn height_list(text: &str) -> Result<HeightList, String> {
+    parse_heights(text).map(HeightList)
+}
+
+/// A list of budgets of fast memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct BudgetList(pub Vec<ByteCount>);
+
+pub(super) fn budget_list(text: &str) -> Result<BudgetList, String> {
+    parse_budgets(text).map(BudgetList)
 }
 
 /// A list of numbers of threads.

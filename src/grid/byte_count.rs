@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 /// A number of bytes as a setting. Its text is a whole number with a unit in powers of 1000 or of 1024,
 /// such as `64MB`, `8 GiB` or `5000B`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteCount(u64);
 
 /// Units, the largest first. Those of 1024 are read, and never written.

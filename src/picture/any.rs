@@ -16,7 +16,9 @@ use crate::picture::view::slow_link::{NamedLink, RATIOS, SlowLink};
 use crate::picture::view::spec::{Compared, PlacedFigure, ViewSpec};
 use crate::picture::{FigureSpec, SCREEN_DPI};
 use crate::run::any::{number, run};
-use crate::run::{CutLine, FieldKind, Measure, PerAxis, RunSpec, Sweep, SweepSpec};
+use crate::run::{
+    CutLine, CycleLists, FieldKind, Measure, PerAxis, RunSpec, Sweep, SweepSpec, TileLists,
+};
 use crate::solver::Kernel;
 use crate::solver::Subiterations;
 use proptest::option;
@@ -121,9 +123,11 @@ pub(crate) fn sweep(k: &[usize]) -> Sweep {
     run.problem.shape = vec![24, 20];
     let spec = SweepSpec {
         run,
-        k: k.iter().map(|k| Subiterations::Finite(*k)).collect(),
-        overlap: [0, 2, 8].map(PerAxis::all).to_vec(),
-        tile: [4, 8].map(PerAxis::all).to_vec(),
+        cycle: CycleLists::Tiles(TileLists {
+            k: k.iter().map(|k| Subiterations::Finite(*k)).collect(),
+            overlap: [0, 2, 8].map(PerAxis::all).to_vec(),
+            tile: [4, 8].map(PerAxis::all).to_vec(),
+        }),
         kernel: vec![Kernel::AUTO],
         threads: vec![0],
         measure: vec![Measure::Cycles],

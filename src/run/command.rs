@@ -27,8 +27,12 @@ pub fn drawing_command_line(spec: &RunSpec) -> String {
 }
 
 /// The values of options that are lists in a sweep.
+#[derive(Default)]
 pub(in crate::run) struct Lists {
     pub k: String,
+    /// `None` where the method says nothing of its passes.
+    pub height: Option<String>,
+    pub memory: Option<String>,
     /// `None` where tiles have no effect.
     pub overlap: Option<String>,
     pub tile: Option<String>,
@@ -42,6 +46,8 @@ impl Lists {
         let axes = |values: &[usize]| has_tiles.then(|| joined(values, "x"));
         Self {
             k: method.k.to_string(),
+            height: method.height.map(|height| height.to_string()),
+            memory: method.memory.map(|memory| memory.to_string()),
             overlap: axes(&method.overlap),
             tile: axes(&method.tile),
             kernel: (method.kernel != Kernel::default()).then(|| method.kernel.name().to_owned()),
@@ -126,11 +132,10 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     if !method.name.is_jacobi() {
         line.option("k", &lists.k);
     }
-    if let Some(height) = method.height {
-        line.option("height", &height.to_string());
-    }
-    if let Some(memory) = method.memory {
-        line.option("memory", &memory.to_string());
+    for (name, values) in [("height", &lists.height), ("memory", &lists.memory)] {
+        if let Some(values) = values {
+            line.option(name, values);
+        }
     }
     if method.slabs != Slabs::Auto {
         line.option("slabs", method.slabs.name());

@@ -69,10 +69,11 @@ pub use spec::{
 };
 pub use sweep::{
     ClassicBaseline, CostPrediction, CountOutcome, CountingNeed, CycleCache, CycleCount,
-    CyclePrediction, CycleTime, Cycles, MOST_SETTINGS, Measure, MeasureError, PerAxis, Pyramid,
-    RowMismatch, RowOutcome, SLOW, Setting, ShouldStop, Sweep, SweepCell, SweepError, SweepOutline,
-    SweepRow, SweepSpec, SweepTable, SweepTableError, by_predicted_cost, parse_numbers,
-    parse_per_axis, parse_subiterations, pyramid_seconds, sweep_command_line,
+    CycleLists, CyclePrediction, CycleSetting, CycleTime, Cycles, ListAxis, MOST_SETTINGS, Measure,
+    MeasureError, PassLists, PassSetting, PerAxis, Pyramid, RowMismatch, RowOutcome, SLOW, Setting,
+    ShouldStop, Sweep, SweepCell, SweepError, SweepOutline, SweepRow, SweepSpec, SweepTable,
+    SweepTableError, TileLists, TileSetting, by_predicted_cost, parse_budgets, parse_heights,
+    parse_numbers, parse_per_axis, parse_subiterations, pyramid_seconds, sweep_command_line,
 };
 pub(crate) use toml_message::toml_message;
 pub use tuner::{SweepEnd, Tuner, TunerEvent};

@@ -346,6 +346,22 @@ impl Streaming {
         }
     }
 
+    /// Updates that a pass makes, and values that it moves both ways: those of the corrected model of pyramids
+    /// ([`PyramidModel::redundancy`], [`PyramidModel::values_per_update`]) with the ends of the grid, at which no slab shrinks.
+    pub fn work(&self, shape: &Shape, on_gpu: bool) -> [f64; 2] {
+        let (axis, n) = (Planes::of(shape), self.height as f64);
+        let cuts = match self.scheme {
+            Scheme::Pyramid => {
+                let at_once = if on_gpu { self.slabs_on_gpu() } else { 1 };
+                axis.count.div_ceil(self.planes / at_once - 2 * self.height) - 1
+            }
+            Scheme::Wavefront { .. } => 0,
+        };
+        let (planes, cuts) = (axis.count as f64, cuts as f64);
+        let points = (axis.points * axis.lines) as f64;
+        [points * n * (planes + cuts * (n - 1.0)), points * (3.0 * planes + 4.0 * n * cuts)]
+    }
+
     /// The name of the method.
     pub fn method(&self) -> MethodName {
         match self.scheme {
@@ -538,6 +554,25 @@ mod tests {
         assert_eq!(auto(158), (80, (24, 4)));
         assert_eq!(auto(1000), (802, (64, 4)));
         assert_eq!(auto(6), (1, (1, 0)));
+    }
+
+    /// On a grid of many slabs, work is that of inner slabs up to the two ends of the grid.
+    #[test]
+    fn the_work_of_a_pass_is_that_of_the_corrected_model() {
+        let shape = Shape::grid_2d(98, 48_000).unwrap();
+        let of = |method, height, planes| {
+            let height = Height::Sweeps(height);
+            let memory = Streaming::memory_of(planes, &shape, Precision::F64);
+            let pass = Streaming::new(method, height, memory, &shape, Precision::F64).unwrap();
+            let [updates, values] = pass.work(&shape, false);
+            let needed = shape.points() as f64 * pass.height() as f64;
+            [updates / needed, values / needed]
+        };
+        let [redundancy, values] = of(MethodName::Pyramid, 8, 64);
+        assert!((redundancy / PyramidModel::redundancy(64, 8) - 1.0).abs() < 1e-3);
+        assert!((values / PyramidModel::values_per_update(64, 8) - 1.0).abs() < 1e-3);
+        assert_eq!(of(MethodName::Wavefront, 8, 64), [1.0, 3.0 / 8.0]);
+        assert_eq!(of(MethodName::Pyramid, 8, 50_000), [1.0, 3.0 / 8.0], "one slab");
     }
 
     #[test]

@@ -42,11 +42,6 @@ impl Subiterations {
         self.finite().unwrap_or(FOLLOWED)
     }
 
-    /// A time per cycle as a time per sweep; `None` for k = ∞.
-    pub fn per_sweep(self, seconds_per_cycle: f64) -> Option<f64> {
-        self.finite().map(|k| seconds_per_cycle / k as f64)
-    }
-
     /// The text in the window and in titles: the number, or ∞.
     pub fn label(self) -> String {
         self.finite().map_or_else(|| "∞".to_owned(), |k| k.to_string())

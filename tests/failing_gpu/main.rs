@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 use tilescope::app::{Explorer, SettingsFile};
 use tilescope::picture::Opened;
 use tilescope::run::{
-    Backend, MapRequest, Measure, ObservationRequest, Outcome, PerAxis, Phase, Planner, Report,
-    Run, RunSpec, SweepEnd, SweepSpec, Tuner, TunerEvent, Worker, WorkerRequest,
+    Backend, CycleLists, MapRequest, Measure, ObservationRequest, Outcome, PerAxis, Phase, Planner,
+    Report, Run, RunSpec, SweepEnd, SweepSpec, TileLists, Tuner, TunerEvent, Worker, WorkerRequest,
 };
 use tilescope::solver::{Kernel, SolverError};
 
@@ -597,9 +597,11 @@ fn map_continues() {
     let list = |points: [usize; 2]| points.map(PerAxis::all).to_vec();
     let spec = SweepSpec {
         run,
-        k: vec![2.into(), 4.into()],
-        overlap: list([0, 2]),
-        tile: list([16, 32]),
+        cycle: CycleLists::Tiles(TileLists {
+            k: vec![2.into(), 4.into()],
+            overlap: list([0, 2]),
+            tile: list([16, 32]),
+        }),
         kernel: vec![Kernel::AUTO],
         threads: vec![0],
         measure: vec![Measure::Time],

@@ -8,6 +8,7 @@ use std::fs;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_tuning_map_fills_in_and_a_click_opens_its_run", a_map_fills_in),
+    ("a_map_of_heights_and_budgets_opens_a_pass", a_map_of_passes),
     ("a_tuning_map_its_charts_and_its_table_are_saved", a_map_is_saved),
     ("a_tuning_map_pauses_continues_and_stops", a_map_pauses),
     ("the_explorers_run_is_paused_while_a_map_is_measured", the_run_waits),
@@ -119,6 +120,33 @@ fn a_map_fills_in() {
     // It is still there.
     open(&mut window);
     window.until_text("40 of 40 cells · done");
+}
+
+fn a_map_of_passes() {
+    let mut window = Window::sized(USUAL, Theme::Dark, Some(crate::panes::pyramid()));
+    window.reset();
+    open(&mut window);
+    for (name, text, said) in [
+        ("Height", "0:4", "Height: 0 is not a height; it must be 1 to 4096"),
+        ("Budget", "much", "Budget: it must be a whole number of bytes with a unit"),
+    ] {
+        list(&mut window, name, text);
+        assert!(window.says(said), "{name}: {:#?}", window.texts());
+        list(&mut window, name, "1");
+    }
+    list(&mut window, "Height", "1,2,4");
+    list(&mut window, "Budget", "20kB,30kB,50kB");
+    window.click(Role::CheckBox, "time");
+    window.click(Role::CheckBox, "Slow cells");
+    window.button("▶  Start");
+    window.until_text("9 of 9 cells · done");
+    for text in ["Best: height 4, budget 20kB", "Against budget", "Time against height"] {
+        assert!(window.says(text), "{text}: {:#?}", window.texts());
+    }
+    // The middle of the map.
+    window.click(Role::Image, "Tuning map: Cycles");
+    window.until_text("Heat map");
+    assert_eq!((window.slider("Height"), window.slider("Memory")), (2.0, 30.0));
 }
 
 fn a_map_pauses() {

@@ -4,6 +4,7 @@ use crate::app::tuning::results::MapResults;
 use crate::app::widgets::labels::labelled;
 use crate::app::widgets::{plot, theme};
 use crate::picture::{Chart, Layer, SweepFigure, TickStyle, charts, rounded};
+use crate::run::CycleLists;
 use eframe::egui::Ui;
 
 /// The view beside the map.
@@ -23,10 +24,10 @@ impl Beside {
         Self::Papers,
     ];
 
-    fn label(self) -> &'static str {
+    fn label(self, lists: &CycleLists) -> String {
         match self {
-            Self::Charts(figure) => figure.label(),
-            Self::Papers => "Papers' tables",
+            Self::Charts(figure) => figure.label(lists),
+            Self::Papers => "Papers' tables".to_owned(),
         }
     }
 
@@ -39,10 +40,10 @@ impl Beside {
 }
 
 /// The choice of the view beside the map.
-pub(super) fn choose(ui: &mut Ui, beside: &mut Beside) {
+pub(super) fn choose(ui: &mut Ui, beside: &mut Beside, lists: &CycleLists) {
     ui.horizontal_wrapped(|ui| {
         for other in Beside::ALL {
-            ui.selectable_value(beside, other, other.label()).on_hover_text(other.about());
+            ui.selectable_value(beside, other, other.label(lists)).on_hover_text(other.about());
         }
     });
 }
@@ -50,15 +51,19 @@ pub(super) fn choose(ui: &mut Ui, beside: &mut Beside) {
 /// Draws the plots one below the other.
 pub(super) fn ui(ui: &mut Ui, results: &MapResults, layer: Layer, figure: SweepFigure) {
     let height = (ui.available_height() - 56.0) / 2.0;
+    let [down, across] = results.outline.spec.cycle.axes();
     for Chart { title, about, plot } in charts(figure, results.data(), layer, theme::of_figures(ui))
     {
         ui.label(&title).on_hover_text(about);
-        let is_of_k = plot.x.ticks == TickStyle::PowersOfTwo;
+        let is_of_rows = plot.x.ticks == TickStyle::PowersOfTwo;
+        let (down, across, unit) =
+            (down.before, across.before, across.unit.trim_start_matches(','));
         let frame = plot::Frame { id: &title, height, cursor: None, has_legend: true };
         plot::ui(ui, &frame, &plot, move |at| {
-            let mut lines = vec![match is_of_k {
-                true => format!("k = {:.0}", at.x.exp2()),
-                false => format!("overlap {:.0}", at.x),
+            let mut lines = vec![match is_of_rows {
+                true => format!("{down}{:.0}", at.x.exp2()),
+                false if unit.is_empty() => format!("{across}{:.0}", at.x),
+                false => format!("{across}{}{unit}", rounded(at.x)),
             }];
             lines.extend(at.values().map(|(name, value)| labelled(name, &rounded(value))));
             Some(lines.join("\n"))

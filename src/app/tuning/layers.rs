@@ -50,9 +50,10 @@ pub(super) fn ui(
 fn layers(results: &MapResults, rows: MapRows) -> Vec<Layer> {
     let spec = &results.outline.spec;
     let best = Layer { rows, ..Layer::default() };
+    let (tile, k) = spec.cycle.tiles().map_or((&[][..], &[][..]), |it| (&it.tile[..], &it.k[..]));
     let held: Vec<_> = match rows {
-        MapRows::K => spec.tile.iter().map(|tile| Layer { tile: Some(*tile), ..best }).collect(),
-        MapRows::Tile => spec.k.iter().map(|k| Layer { k: Some(*k), ..best }).collect(),
+        MapRows::K => tile.iter().map(|tile| Layer { tile: Some(*tile), ..best }).collect(),
+        MapRows::Tile => k.iter().map(|k| Layer { k: Some(*k), ..best }).collect(),
     };
     let held = if held.len() > 1 { held } else { vec![best] };
     let mut layers = vec![best];

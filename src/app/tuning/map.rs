@@ -1,4 +1,4 @@
-//! The map: overlap from left to right, k or tiles from top to bottom, and the colour bar.
+//! The map: overlap from left to right, k or tiles from top to bottom (of passes, budget and height), and the colour bar.
 
 use crate::app::state::command::{Command, OpenSetting, TuningOrder};
 use crate::app::tuning::results::MapResults;
@@ -75,10 +75,9 @@ fn opened(results: &MapResults, index: usize) -> OpenSetting {
     let setting = &results.outline.cells[index].setting;
     let best = SweepRow::best(results.rows.iter().flatten());
     let run = spec.run_of(setting);
-    let name =
-        format!("k = {}, overlap {}, tile {}", setting.k.label(), setting.overlap, setting.tile);
+    let name = setting.cycle;
     let half = best.and_then(|best| best.sweeps).map(|sweeps| (sweeps / 2).max(1));
-    let (at, where_to) = match half.filter(|_| setting.k.finite().is_some()) {
+    let (at, where_to) = match half.filter(|_| setting.cycle.sweeps().is_some()) {
         Some(sweeps) => {
             let text =
                 format!("after {}, half of those of the best setting", counted(sweeps, "sweep"));
@@ -102,7 +101,7 @@ pub(super) struct Cells {
 
 impl Cells {
     pub fn new(area: Rect, map: &SweepMap<'_>) -> Self {
-        Self { area, wide: map.overlaps.len(), high: map.cells.len() }
+        Self { area, wide: map.across.labels.len(), high: map.cells.len() }
     }
 
     /// A corner of cells, in whole points.
@@ -227,22 +226,22 @@ fn axes(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
         let most = (room / each).floor().max(1.0) as usize;
         count.div_ceil(most).max(1)
     };
-    let rows = map.row_labels();
     for down in (0..cells.high).step_by(every(cells.high, cells.area.height(), 14.0)) {
         let at = egui::pos2(cells.area.left() - 6.0, cells.rect([0, down]).center().y);
-        painter.text(at, Align2::RIGHT_CENTER, &rows[down], font.clone(), colour);
+        painter.text(at, Align2::RIGHT_CENTER, &map.down.labels[down], font.clone(), colour);
     }
-    let longest = map.overlaps.iter().map(|sides| sides.to_string().len()).max().unwrap_or(1);
+    let columns = &map.across.labels;
+    let longest = columns.iter().map(String::len).max().unwrap_or(1);
     let each = 7.0 * longest as f32 + 8.0;
     for across in (0..cells.wide).step_by(every(cells.wide, cells.area.width(), each)) {
         let at = egui::pos2(cells.rect([across, 0]).center().x, cells.area.bottom() + 4.0);
-        painter.text(at, Align2::CENTER_TOP, map.overlaps[across], font.clone(), colour);
+        painter.text(at, Align2::CENTER_TOP, &columns[across], font.clone(), colour);
     }
     let body = TextStyle::Body.resolve(ui.style());
     let below = egui::pos2(cells.area.center().x, cells.area.bottom() + 18.0);
-    painter.text(below, Align2::CENTER_TOP, "overlap", body.clone(), colour);
+    painter.text(below, Align2::CENTER_TOP, map.across.name, body.clone(), colour);
     let beside = egui::pos2(cells.area.left() - 6.0, cells.area.top() - 4.0);
-    painter.text(beside, Align2::RIGHT_BOTTOM, map.rows.label(), body, colour);
+    painter.text(beside, Align2::RIGHT_BOTTOM, map.down.name, body, colour);
 }
 
 fn bar(ui: &Ui, area: Rect, map: &SweepMap<'_>, value: MapValue) {

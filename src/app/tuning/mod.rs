@@ -1,4 +1,4 @@
-//! The tuning map: settings of k, overlap, tile and kernel, measured one after the other by the tuner.
+//! The tuning map: settings of k, overlap and tile, or of height and budget, and of kernels, measured one after the other by the tuner.
 
 mod charts;
 mod layers;
@@ -261,7 +261,8 @@ impl Tuning {
         };
         left.horizontal(|ui| {
             value_menu(ui, value);
-            if results.outline.spec.tile.len() > 1 {
+            let tiles = results.outline.spec.cycle.tiles();
+            if tiles.is_some_and(|lists| lists.tile.len() > 1) {
                 rows_menu(ui, layer);
             }
             let button = ui.button("Save map …");
@@ -279,7 +280,7 @@ impl Tuning {
         let mut sweep_map = SweepMap::new(results.data(), *layer, *value);
         sweep_map.scale = shared.unwrap_or(sweep_map.scale);
         *hover = map::ui(&mut left, results, &sweep_map, *value, commands);
-        charts::choose(&mut right, beside);
+        charts::choose(&mut right, beside, &results.outline.spec.cycle);
         match beside {
             Beside::Papers => {
                 _ = papers::ui(&mut right, measured_papers, is_measuring, session, commands);
@@ -297,8 +298,8 @@ fn empty(ui: &mut Ui) {
     ui.add_space(theme::GAP);
     ui.label(RichText::new("The tuning map").heading());
     ui.label(
-        "Each cell is a setting: overlap from left to right, k or the tile from top to bottom. Choose the lists on \
-         the left and press Start. All cells show their prediction first, hatched; measurements replace \
+        "Each cell is a setting: overlap from left to right, k or the tile from top to bottom; of a run that streams, the \
+         budget and the height. Choose the lists on the left and press Start. All cells show their prediction first, hatched; measurements replace \
          it, the lowest predicted cost first. Click a cell to open its run in the explorer.",
     );
 }

@@ -9,7 +9,10 @@ use crate::grid::memory::human;
 use crate::picture::{amdahl_chart, counted, digits, grouped, is_of_paper, seconds as time};
 use crate::run::flagg::{self, GpuSpeedups, Speedups};
 use crate::run::papers::{EXPERIMENTS, ExperimentMethod, Group, PublishedExperiment, TITAN_V_L2};
-use crate::run::{Backend, Measure, MethodName, PerAxis, SweepOutline, SweepRow, SweepSpec};
+use crate::run::{
+    Backend, CycleLists, CycleSetting, Measure, MethodName, PerAxis, SweepOutline, SweepRow,
+    SweepSpec, TileLists, TileSetting,
+};
 use crate::solver::Kernel;
 use eframe::egui::{Align, Button, Grid, Id, Layout, RichText, ScrollArea, Ui};
 use std::sync::Arc;
@@ -134,9 +137,11 @@ fn sweep(group: Group, session: &Session) -> SweepSpec {
     SweepSpec {
         threads: vec![run.method.threads],
         run,
-        k: of().filter_map(tiled).map(|(k, _)| k).collect(),
-        overlap: of().filter_map(tiled).map(|(_, overlap)| overlap).collect(),
-        tile: vec![PerAxis::all(32)],
+        cycle: CycleLists::Tiles(TileLists {
+            k: of().filter_map(tiled).map(|(k, _)| k).collect(),
+            overlap: of().filter_map(tiled).map(|(_, overlap)| overlap).collect(),
+            tile: vec![PerAxis::all(32)],
+        }),
         kernel,
         measure: [Measure::Time].into_iter().chain(counts.then_some(Measure::Cycles)).collect(),
     }
@@ -268,9 +273,9 @@ fn speedup(results: &MapResults, experiment: &PublishedExperiment) -> Option<Spe
     if !is_of_paper(&results.outline.spec, experiment) {
         return None;
     }
-    let is_it = |row: &&SweepRow| {
-        (row.k, row.overlap, row.tile) == (k.into(), PerAxis::all(overlap), PerAxis::all(tile))
-    };
+    let (tile, overlap) = (PerAxis::all(tile), PerAxis::all(overlap));
+    let setting = CycleSetting::Tiles(TileSetting { tile, k: k.into(), overlap });
+    let is_it = |row: &&SweepRow| row.cycle() == Some(setting);
     let times = (results.rows.iter().flatten().filter(is_it))
         .filter_map(|row| Some((row, row.seconds_per_cycle?, row.seconds_per_cycle_error?)));
     let (row, seconds, error) = times.min_by(|(_, one, _), (_, other, _)| one.total_cmp(other))?;

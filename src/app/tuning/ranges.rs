@@ -6,7 +6,10 @@ use crate::app::tuning::results::system;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::row;
 use crate::picture::counted;
-use crate::run::{Backend, Measure, MethodName, SweepSpec, parse_per_axis, parse_subiterations};
+use crate::run::{
+    Backend, CycleLists, Measure, MethodName, PassLists, RunSpec, SweepSpec, TileLists,
+    parse_budgets, parse_heights, parse_per_axis, parse_subiterations,
+};
 use crate::solver::Kernel;
 use eframe::egui::{Button, RichText, TextEdit, Ui};
 
@@ -18,32 +21,90 @@ const MOST_CELLS: usize = 4096;
 pub(super) struct Ranges {
     of_grid: Lists,
     of_matrix: Lists,
+    of_passes: Lists,
     times: bool,
     counts: bool,
 }
 
-/// The lists of settings of a grid, or of a matrix.
+/// The lists of settings, and the kernels to compare.
 #[derive(Clone, Debug)]
 struct Lists {
-    k: String,
-    overlap: String,
-    tile: String,
+    cycle: CycleFields,
     kernels: Vec<Kernel>,
 }
 
+/// The lists that say what a cycle is.
+#[derive(Clone, Debug)]
+enum CycleFields {
+    /// k, overlap and tile.
+    Tiles([ListField; 3]),
+    /// Height and budget.
+    Passes([ListField; 2]),
+}
+
+/// A list as typed.
+#[derive(Clone, Debug)]
+struct ListField {
+    name: &'static str,
+    about: String,
+    text: String,
+}
+
+/// How lists of numbers are typed, and lists of budgets.
+const NUMBERS: &str =
+    "Values and ranges (from:to:step), separated by commas, such as 4,8,16 or 0:30:2.";
+const BUDGETS: &str = "Values with a unit, separated by commas, such as 1MB,4MB.";
+
 impl Default for Ranges {
     /// The settings of Islam & Wang, six k and all even overlaps of a tile of 32 points, and exact solves of the tiles.
-    /// Blocks of a matrix are square numbers, so that every order takes them.
+    /// Blocks of a matrix are square numbers, so that every order takes them. Budgets are caches.
     fn default() -> Self {
-        let lists = |k: &str, overlap: &str, tile: &str| Lists {
-            k: k.to_owned(),
-            overlap: overlap.to_owned(),
-            tile: tile.to_owned(),
-            kernels: vec![Kernel::AUTO],
+        let field = |name, about: &str, list: &str, text: &str| ListField {
+            name,
+            about: format!("{about} {list}"),
+            text: text.to_owned(),
         };
+        let of_grid = CycleFields::Tiles([
+            field(
+                "k",
+                "Subiterations per cycle; inf for exact solves of the tiles.",
+                NUMBERS,
+                "4,8,16,32,64,128,inf",
+            ),
+            field(
+                "Overlap",
+                "Points that neighbouring tiles share, even; 4x2 for separate x and y.",
+                NUMBERS,
+                "0:30:2",
+            ),
+            field(
+                "Tile",
+                "Points of a tile along each axis; 32x16 for separate x and y.",
+                NUMBERS,
+                "32",
+            ),
+        ]);
+        let of_matrix = CycleFields::Tiles([
+            field("k", "Subiterations per cycle.", NUMBERS, "1,2,4,8,16,32"),
+            field("Overlap", "Levels of overlap, even.", NUMBERS, "0:4:2"),
+            field(
+                "Tile",
+                "Rows of a block; with ordering tiles, square numbers.",
+                NUMBERS,
+                "64,256,1024",
+            ),
+        ]);
+        let about =
+            "Fast memory for a slab or the moving window: two iterates and the right-hand side.";
+        let of_passes = CycleFields::Passes([
+            field("Height", "Sweeps of a pass.", NUMBERS, "1,2,4,8,16,32"),
+            field("Budget", about, BUDGETS, "250kB,500kB,1MB,2MB,4MB,8MB"),
+        ]);
+        let lists = |cycle| Lists { cycle, kernels: vec![Kernel::AUTO] };
         Self {
-            of_grid: lists("4,8,16,32,64,128,inf", "0:30:2", "32"),
-            of_matrix: lists("1,2,4,8,16,32", "0:4:2", "64,256,1024"),
+            of_grid: lists(of_grid),
+            of_matrix: lists(of_matrix),
+            of_passes: lists(of_passes),
             times: true,
             counts: true,
         }
@@ -60,31 +121,16 @@ impl Ranges {
         commands: &mut Vec<Command>,
     ) {
         let run = &session.spec;
-        let is_matrix = run.problem.matrix.is_some();
         ui.label(RichText::new(system(run, session.backend())).weak()).on_hover_text(
             "The problem, the precision and the back end of the explorer, on which Start measures.",
         );
         ui.add_enabled_ui(!is_measuring, |ui| {
-            let list =
-                "Values and ranges (from:to:step), separated by commas, such as 4,8,16 or 0:30:2";
-            let lists = if is_matrix { &mut self.of_matrix } else { &mut self.of_grid };
-            let about = match is_matrix {
-                true => "Subiterations per cycle.",
-                false => "Subiterations per cycle; inf for exact solves of the tiles.",
-            };
-            field(ui, "k", &format!("{about} {list}."), &mut lists.k);
-            let about = match is_matrix {
-                true => "Levels of overlap, even.",
-                false => "Points that neighbouring tiles share, even; 4x2 for separate x and y.",
-            };
-            field(ui, "Overlap", &format!("{about} {list}."), &mut lists.overlap);
-            let about = match is_matrix {
-                true => "Rows of a block; with ordering tiles, square numbers.",
-                false => "Points of a tile along each axis; 32x16 for separate x and y.",
-            };
-            field(ui, "Tile", &format!("{about} {list}."), &mut lists.tile);
+            let lists = self.lists(run);
+            for ListField { name, about, text } in lists.cycle.fields() {
+                field(ui, name, about, text);
+            }
             if session.backend() == Backend::Cuda {
-                lists.choose_kernels(ui, is_matrix);
+                lists.choose_kernels(ui, run);
             }
             row(ui, "Measure", "What is measured for each setting.", |ui| {
                 ui.checkbox(&mut self.times, "time")
@@ -99,7 +145,7 @@ impl Ranges {
         }
         let about = match &spec {
             Ok(spec) => {
-                let cells = spec.k.len() * spec.overlap.len() * spec.tile.len() * spec.kernel.len();
+                let cells = spec.count().unwrap_or_default();
                 format!("Measure {}, one after the other.", counted(cells as u64, "setting"))
             }
             Err(why) => why.clone(),
@@ -116,17 +162,26 @@ impl Ranges {
         }
     }
 
+    /// The lists for such a run.
+    fn lists(&mut self, run: &RunSpec) -> &mut Lists {
+        if run.problem.matrix.is_some() {
+            &mut self.of_matrix
+        } else if run.method.name.is_streaming() {
+            &mut self.of_passes
+        } else {
+            &mut self.of_grid
+        }
+    }
+
     /// The sweep of the lists, or what is wrong with them.
-    fn spec(&self, session: &Session) -> Result<SweepSpec, String> {
-        let of = |name: &str, why: String| format!("{name}: {why}");
-        let is_matrix = session.spec.problem.matrix.is_some();
-        let lists = if is_matrix { &self.of_matrix } else { &self.of_grid };
+    fn spec(&mut self, session: &Session) -> Result<SweepSpec, String> {
         let mut measure = Vec::new();
         measure.extend(self.times.then_some(Measure::Time));
         measure.extend(self.counts.then_some(Measure::Cycles));
         if measure.is_empty() {
             return Err("Measure: choose time, cycles, or both".to_owned());
         }
+        let lists = self.lists(&session.spec);
         let kernel = match session.backend() {
             Backend::Auto | Backend::Cpu => vec![Kernel::AUTO],
             Backend::Cuda if lists.kernels.is_empty() => {
@@ -136,9 +191,7 @@ impl Ranges {
         };
         let spec = SweepSpec {
             run: (*session.spec).clone(),
-            k: parse_subiterations(&lists.k).map_err(|why| of("k", why))?,
-            overlap: parse_per_axis(&lists.overlap).map_err(|why| of("Overlap", why))?,
-            tile: parse_per_axis(&lists.tile).map_err(|why| of("Tile", why))?,
+            cycle: lists.cycle.parsed()?,
             kernel,
             threads: vec![session.spec.method.threads],
             measure,
@@ -154,12 +207,44 @@ impl Ranges {
     }
 }
 
+impl CycleFields {
+    fn fields(&mut self) -> &mut [ListField] {
+        match self {
+            Self::Tiles(fields) => fields,
+            Self::Passes(fields) => fields,
+        }
+    }
+
+    /// The lists, or what is wrong with the first that is not one.
+    fn parsed(&self) -> Result<CycleLists, String> {
+        Ok(match self {
+            Self::Tiles([k, overlap, tile]) => CycleLists::Tiles(TileLists {
+                k: k.parsed(parse_subiterations)?,
+                overlap: overlap.parsed(parse_per_axis)?,
+                tile: tile.parsed(parse_per_axis)?,
+            }),
+            Self::Passes([height, memory]) => CycleLists::Passes(PassLists {
+                height: height.parsed(parse_heights)?,
+                memory: memory.parsed(parse_budgets)?,
+            }),
+        })
+    }
+}
+
+impl ListField {
+    /// Its values, or what is wrong with them.
+    fn parsed<T>(&self, parse: fn(&str) -> Result<Vec<T>, String>) -> Result<Vec<T>, String> {
+        parse(&self.text).map_err(|why| format!("{}: {why}", self.name))
+    }
+}
+
 impl Lists {
     /// Check boxes of the kernels.
-    fn choose_kernels(&mut self, ui: &mut Ui, is_matrix: bool) {
-        let kernels = match is_matrix {
-            true => Kernel::of_matrix(),
-            false => Kernel::of(MethodName::Hierarchical),
+    fn choose_kernels(&mut self, ui: &mut Ui, run: &RunSpec) {
+        let kernels = match run.method.name {
+            _ if run.problem.matrix.is_some() => Kernel::of_matrix(),
+            name if name.is_streaming() => Kernel::of(name),
+            _ => Kernel::of(MethodName::Hierarchical),
         };
         row(ui, "Kernels", "The GPU kernels to compare.", |ui| {
             ui.vertical(|ui| {

@@ -6,7 +6,7 @@ use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::{folder_row, row};
 use crate::app::widgets::theme;
 use crate::picture::{FigureSpec, Layer, MapValue, SweepFigure, SweepView, sweep_svg};
-use crate::run::{option, sweep_command_line};
+use crate::run::{CycleLists, option, sweep_command_line};
 use eframe::egui::{self, Key, RichText, TextEdit};
 use std::path::{Path, PathBuf};
 
@@ -29,10 +29,10 @@ impl TuningFile {
         Self::Table,
     ];
 
-    fn label(self) -> &'static str {
+    fn label(self, lists: &CycleLists) -> String {
         match self {
-            Self::Figure(figure) => figure.label(),
-            Self::Table => "Table",
+            Self::Figure(figure) => figure.label(lists),
+            Self::Table => "Table".to_owned(),
         }
     }
 
@@ -84,7 +84,8 @@ impl SaveMapDialog {
             ui.add_space(4.0);
             ui.horizontal(|ui| {
                 for what in TuningFile::ALL {
-                    let button = ui.radio(self.what == what, what.label());
+                    let button =
+                        ui.radio(self.what == what, what.label(&results.outline.spec.cycle));
                     if button.on_hover_text(what.about()).clicked() {
                         (self.what, self.name) = (what, what.file_name());
                     }

@@ -12,13 +12,13 @@ const DIRECT_LIMIT: &str =
 
 /// A row in one line.
 pub(super) fn summary(results: &MapResults, row: &SweepRow) -> String {
-    let mut text = format!("k = {}, overlap {}, tile {}", row.k.label(), row.overlap, row.tile);
+    let mut text = row.setting();
     if results.outline.spec.kernel.len() > 1 {
         text.push_str(&format!(", {}", row.kernel));
     }
     if let Some(seconds) = row.seconds {
         text.push_str(&format!(": projected {} ± {}", time(seconds), time(row.cost_error())));
-    } else if let Some(seconds) = row.seconds_per_cycle.and_then(|it| row.k.per_sweep(it)) {
+    } else if let Some(seconds) = row.seconds_per_sweep() {
         text.push_str(&format!(": {} per sweep", time(seconds)));
     }
     if let Some(cycles) = row.cycles {
@@ -28,20 +28,15 @@ pub(super) fn summary(results: &MapResults, row: &SweepRow) -> String {
         let per = if row.seconds.is_some() { "" } else { " per sweep" };
         text.push_str(&format!(" · {ratio:.2}× as fast as classic{per}"));
     }
-    if row.k == Subiterations::Infinite {
+    if row.k == Some(Subiterations::Infinite) {
         text.push_str(&format!(". {DIRECT_LIMIT}"));
     }
     text
 }
 
 /// The cell of the lowest predicted cost in one line, as long as nothing is measured.
-pub(super) fn predicted(
-    map: &SweepMap<'_>,
-    [column, row]: [usize; 2],
-    prediction: CostPrediction,
-) -> String {
-    let mut text =
-        format!("Predicted best: {}, overlap {}", map.row_name(row), map.overlaps[column]);
+pub(super) fn predicted(map: &SweepMap<'_>, at: [usize; 2], prediction: CostPrediction) -> String {
+    let mut text = format!("Predicted best: {}", map.cell_name(at));
     let cycles = prediction.cycles.map(|cycles| cycles.cycles).filter(|cycles| cycles.is_finite());
     if let (Some(cycles), Some(seconds)) = (cycles, prediction.seconds_per_cycle) {
         text.push_str(&format!(": {}", time(cycles * seconds)));
@@ -62,17 +57,15 @@ pub(super) fn ui(
     index: Option<usize>,
 ) {
     let cell = &map.cells[row][column];
-    let overlap = map.overlaps[column];
     if let Some(why) = cell.cannot_run {
-        ui.label(RichText::new(format!("{}, overlap {overlap}", map.row_name(row))).strong());
+        ui.label(RichText::new(map.cell_name([column, row])).strong());
         ui.label(format!("It cannot run: {why}."));
         return;
     }
     let Some(index) = index else { return };
-    let setting = &results.outline.cells[index].setting;
-    let head = format!("k = {}, overlap {overlap}, tile {}", setting.k.label(), setting.tile);
-    ui.label(RichText::new(head).strong());
-    if setting.k == Subiterations::Infinite {
+    let cycle = results.outline.cells[index].setting.cycle;
+    ui.label(RichText::new(cycle.to_string()).strong());
+    if cycle.tiles().is_some_and(|tiles| tiles.k == Subiterations::Infinite) {
         ui.label(DIRECT_LIMIT);
     }
     let prediction = results.predictions[index];

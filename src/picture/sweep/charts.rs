@@ -1,6 +1,6 @@
 //! The papers' plots of a sweep: time and cycles against overlap, one curve per k (Islam & Wang,
 //! Figs. 6 and 8), time and cycles against k (Fig. 4), and the speedup and the best overlap against k
-//! (Tables I to III).
+//! (Tables I to III). Of passes, the budget is in the place of overlap and the height in that of k.
 
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::theme::Theme;
@@ -9,7 +9,7 @@ use crate::picture::sweep::data::SweepData;
 use crate::picture::sweep::kind::SweepFigure;
 use crate::picture::sweep::map::{Layer, MapValue, SweepMap};
 use crate::run::papers::{EXPERIMENTS, ExperimentMethod, Group, PublishedExperiment};
-use crate::run::{PerAxis, SweepRow, SweepSpec, TOLERANCE};
+use crate::run::{CycleLists, ListAxis, PerAxis, SweepRow, SweepSpec, TOLERANCE};
 
 /// The name of the curves that Islam & Wang published (Tables II and III).
 const PUBLISHED: &str = "published";
@@ -84,8 +84,8 @@ fn against_k(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Theme) -
     let best = best_of_k(&map);
     let curve = |index: usize, name: &str, cell_of: &dyn Fn(usize) -> Option<usize>| {
         let (mut points, mut errors) = (Vec::new(), Vec::new());
-        for (down, k) in map.ks.iter().enumerate() {
-            let Some(k) = k.finite().map(|k| (k as f64).log2()) else { continue };
+        for (down, k) in map.down.numbers.iter().enumerate() {
+            let Some(k) = k.map(f64::log2) else { continue };
             let Some(cell) = cell_of(down).map(|across| &map.cells[down][across]) else { continue };
             let Some(value_of) = cell.value else { continue };
             points.push((k, value_of));
@@ -96,9 +96,8 @@ fn against_k(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Theme) -
         let line = Series::line(name, points, theme.curve(index));
         Series { has_dots: true, errors, ..line }
     };
-    let none = map.overlaps.first().map_or_else(String::new, |none| format!("overlap {none}"));
-    let first = curve(0, &none, &|_| (!map.overlaps.is_empty()).then_some(0));
-    let with_best = curve(1, "best overlap", &|down| {
+    let first = curve(0, &map.across.value(0), &|_| Some(0));
+    let with_best = curve(1, &format!("best {}", map.across.name), &|down| {
         let best = best[down]?;
         let is_it = |cell: &SweepRow| std::ptr::eq(cell, best);
         map.cells[down].iter().position(|cell| cell.row.is_some_and(is_it))
@@ -115,15 +114,15 @@ fn against_k(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Theme) -
     }
     let title = titled(value);
     let levels = of_classic(data, value).into_iter().collect();
-    Chart { plot: Plot { levels, ..by_k(series, &title) }, title, about: value.about() }
+    Chart { plot: Plot { levels, ..by_k(&map, series, &title) }, title, about: value.about() }
 }
 
 /// A value against overlap: measured as lines with points, predicted dashed.
 fn against_overlap(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Theme) -> Chart {
     let map = SweepMap::new(data, layer.by_k(), value);
     let mut series = Vec::new();
-    for (down, k) in map.ks.iter().enumerate() {
-        let at = |across: usize| map.overlaps[across].largest() as f64;
+    for (down, k) in map.down.numbers.iter().enumerate() {
+        let at = |across: usize| map.across.numbers[across].unwrap_or(f64::INFINITY);
         let cells = || map.cells[down].iter().enumerate();
         let measured: Vec<_> =
             cells().filter_map(|(across, cell)| Some((at(across), cell.value?))).collect();
@@ -138,11 +137,11 @@ fn against_overlap(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Th
         if !predicted.is_empty() {
             series.push(Series { dashed: true, ..Series::line(PREDICTED, predicted, colour) });
         }
-        let line = Series::line(format!("k = {}", k.label()), measured, colour);
+        let line = Series::line(map.down.value(down), measured, colour);
         series.push(Series { has_dots: true, errors, ..line });
         if value == MapValue::Time {
             let of_k =
-                |best| published(&data.outline.spec, best).filter(|it| Some(it.k) == k.finite());
+                |best| published(&data.outline.spec, best).filter(|it| Some(it.k as f64) == *k);
             let points: Vec<_> = of_k(false).chain(of_k(true)).collect();
             let points = points.iter().filter_map(|it| Some((it.overlap as f64, it.seconds()?)));
             let line = published_series(points.collect(), colour);
@@ -153,7 +152,8 @@ fn against_overlap(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Th
     series
         .sort_by_key(|series| [PUBLISHED, PREDICTED].iter().position(|name| series.name == *name));
     let title = titled(value);
-    let x = PlotAxis::new("overlap", ScaleKind::Linear);
+    let ListAxis { name, unit, .. } = map.across;
+    let x = PlotAxis::new(format!("{name}{unit}"), ScaleKind::Linear);
     let y = PlotAxis::new(title.clone(), ScaleKind::Log);
     let levels = of_classic(data, value).into_iter().collect();
     Chart { title, about: value.about(), plot: Plot { series, levels, ..Plot::new(x, y) } }
@@ -185,7 +185,7 @@ fn speedup(data: SweepData<'_>, layer: Layer, theme: Theme) -> Chart {
     let (title, about) = if is_whole {
         (
             "Speedup over classic",
-            "Projected time of Jacobi's iteration to the tolerance over that of the setting, at the smallest and at the best overlap.",
+            "Projected time of Jacobi's iteration to the tolerance over that of the setting, at the smallest and at the best overlap or budget.",
         )
     } else {
         (
@@ -199,28 +199,27 @@ fn speedup(data: SweepData<'_>, layer: Layer, theme: Theme) -> Chart {
     let ratio = |down: usize, row: Option<&SweepRow>| -> Option<Ratio> {
         let (row, ratio) = (row?, classic? / row?.cost()?);
         let error = ratio * (row.cost_error() / row.cost()? + classic_error);
-        Some(((map.ks[down].finite()? as f64).log2(), ratio, error))
+        Some((map.down.numbers[down]?.log2(), ratio, error))
     };
     let best = best_of_k(&map);
     let best = best.into_iter().enumerate().filter_map(|(down, row)| ratio(down, row));
     let first = map.cells.iter().enumerate();
     let first = first.filter_map(|(down, row)| ratio(down, row.first()?.row));
-    let none = map.overlaps.first().map_or_else(String::new, |none| format!("overlap {none}"));
     let curve = |index: usize, name: String, ratios: Vec<Ratio>| {
         let points = ratios.iter().map(|&(k, ratio, _)| (k, ratio)).collect();
         let errors = ratios.iter().map(|&(k, ratio, error)| (k, ratio - error, ratio + error));
         let line = Series::line(name, points, theme.curve(index));
         Series { has_dots: true, errors: errors.collect(), ..line }
     };
-    let measured =
-        [curve(0, none, first.collect()), curve(1, "best overlap".to_owned(), best.collect())];
+    let name = format!("best {}", map.across.name);
+    let measured = [curve(0, map.across.value(0), first.collect()), curve(1, name, best.collect())];
     // What was published are speedups to the tolerance.
     let published = published(&data.outline.spec, true).filter(|_| is_whole);
     let published = published.filter_map(|it| Some((it.log2_k(), it.speedup?))).collect();
     let published = published_series(published, theme.borders());
     let series = measured.into_iter().chain(published).collect();
     let levels = vec![Level { value: 1.0, name: CLASSIC.to_owned() }];
-    Chart { title: title.to_owned(), about, plot: Plot { levels, ..by_k(series, title) } }
+    Chart { title: title.to_owned(), about, plot: Plot { levels, ..by_k(&map, series, title) } }
 }
 
 /// The best overlap of each k (Tables II and III).
@@ -230,14 +229,15 @@ fn best_overlap(data: SweepData<'_>, layer: Layer, theme: Theme) -> Chart {
     let mut errors = Vec::new();
     for (down, row) in best_of_k(&map).into_iter().enumerate() {
         let Some(row) = row else { continue };
-        let Some(k) = map.ks[down].finite().map(|k| (k as f64).log2()) else { continue };
-        let equal = map.cells[down].iter().filter_map(|cell| cell.row);
-        let equal = equal.filter(|other| other.equals_within_noise(row));
-        let overlaps = equal.map(|other| other.overlap.largest() as f64);
-        let (low, high) = overlaps.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| {
-            (low.min(at), high.max(at))
-        });
-        best.push((k, row.overlap.largest() as f64));
+        let Some(k) = map.down.numbers[down].map(f64::log2) else { continue };
+        let cells = || {
+            let cells = map.cells[down].iter().zip(&map.across.numbers);
+            cells.filter_map(|(cell, at)| Some((cell.row?, (*at)?)))
+        };
+        let Some((_, at)) = cells().find(|(other, _)| std::ptr::eq(*other, row)) else { continue };
+        let equal = cells().filter(|(other, _)| other.equals_within_noise(row));
+        let (low, high) = equal.fold((at, at), |(low, high), (_, at)| (low.min(at), high.max(at)));
+        best.push((k, at));
         errors.push((k, low, high));
     }
     let measured =
@@ -246,10 +246,18 @@ fn best_overlap(data: SweepData<'_>, layer: Layer, theme: Theme) -> Chart {
     let published = published.map(|it| (it.log2_k(), it.overlap as f64)).collect();
     let published = published_series(published, theme.borders());
     let series = [measured].into_iter().chain(published).collect();
+    let ListAxis { name, unit, .. } = map.across;
     Chart {
-        title: "Best overlap".to_owned(),
-        about: "The fastest overlap, and the range of overlaps that equal it within noise. More subiterations leave more stale points near tile borders, and need more overlap.",
-        plot: by_k(series, "best overlap"),
+        title: format!("Best {name}"),
+        about: match data.outline.spec.cycle {
+            CycleLists::Tiles(_) => {
+                "The fastest overlap, and the range of overlaps that equal it within noise. More subiterations leave more stale points near tile borders, and need more overlap."
+            }
+            CycleLists::Passes(_) => {
+                "The fastest budget, and the range of budgets that equal it within noise."
+            }
+        },
+        plot: by_k(&map, series, &format!("best {name}{unit}")),
     }
 }
 
@@ -281,8 +289,9 @@ fn published(spec: &SweepSpec, best: bool) -> impl Iterator<Item = Published> {
             Group::Table1 | Group::Table3Long => !best,
             Group::Classic | Group::HeatPlate | Group::Matrices | Group::Pyramids => false,
         };
-        let is_it =
-            is_meant && is_of_paper(spec, experiment) && spec.tile.contains(&PerAxis::all(tile));
+        let is_it = is_meant
+            && is_of_paper(spec, experiment)
+            && spec.cycle.tiles().is_some_and(|it| it.tile.contains(&PerAxis::all(tile)));
         let speedup = experiment.published_speedup;
         is_it.then_some(Published { k, overlap, speedup, experiment })
     })
@@ -305,9 +314,10 @@ fn published_series(points: Vec<(f64, f64)>, colour: [u8; 3]) -> Option<Series> 
     (!series.points.is_empty()).then_some(series)
 }
 
-/// A plot against k, in powers of two, from zero upwards.
-fn by_k(series: Vec<Series>, title: &str) -> Plot {
-    let x = PlotAxis { ticks: TickStyle::PowersOfTwo, ..PlotAxis::new("k", ScaleKind::Linear) };
+/// A plot against k or the height, in powers of two, from zero upwards.
+fn by_k(map: &SweepMap<'_>, series: Vec<Series>, title: &str) -> Plot {
+    let x = PlotAxis::new(map.down.name, ScaleKind::Linear);
+    let x = PlotAxis { ticks: TickStyle::PowersOfTwo, ..x };
     let plot = Plot { series, ..Plot::new(x, PlotAxis::new(title, ScaleKind::Linear)) };
     let values = plot.series.iter().flat_map(|series| {
         let ends = series.errors.iter().map(|(_, _, high)| *high);
@@ -321,20 +331,18 @@ fn by_k(series: Vec<Series>, title: &str) -> Plot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{MethodSpec, Preset, RunSpec, StopSpec};
+    use crate::run::{MethodSpec, Preset, RunSpec, StopSpec, TileLists};
+
+    fn of_tile(points: usize) -> CycleLists {
+        let tile = vec![PerAxis::all(points)];
+        CycleLists::Tiles(TileLists { tile, ..TileLists::default() })
+    }
 
     fn sweep_of(preset: &str) -> SweepSpec {
         let run = Preset::named(preset).unwrap().run();
-        let (k, overlap, kernel, measure) = Default::default();
-        SweepSpec {
-            run,
-            k,
-            overlap,
-            tile: vec![PerAxis::all(32)],
-            kernel,
-            threads: vec![0],
-            measure,
-        }
+        let cycle = of_tile(32);
+        let (kernel, measure) = Default::default();
+        SweepSpec { run, cycle, kernel, threads: vec![0], measure }
     }
 
     fn points(spec: &SweepSpec, best: bool) -> Vec<(usize, usize, f64)> {
@@ -372,7 +380,7 @@ mod tests {
         ] {
             assert!(points(&SweepSpec { run, ..spec.clone() }, true).is_empty());
         }
-        let tile = vec![PerAxis::all(16)];
-        assert!(points(&SweepSpec { tile, ..spec }, false).is_empty());
+        let cycle = of_tile(16);
+        assert!(points(&SweepSpec { cycle, ..spec }, false).is_empty());
     }
 }

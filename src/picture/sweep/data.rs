@@ -25,7 +25,7 @@ impl SweepData<'_> {
     /// The predicted value of a cell: at the machine's speed while the cell was measured, or else
     /// during the probe. `None` for a value that is not predicted.
     pub fn predicted(&self, index: usize, value: MapValue) -> Option<f64> {
-        let k = self.outline.cells.get(index)?.setting.k;
+        let cycle = self.outline.cells.get(index)?.setting.cycle;
         let prediction = self.predictions.get(index).copied().flatten();
         let row = self.row(index);
         let cycles = row.and_then(|row| row.predicted_cycles);
@@ -35,9 +35,9 @@ impl SweepData<'_> {
         let predicted = match value {
             MapValue::Time => cycles? * seconds?,
             MapValue::Cycles => cycles?,
-            MapValue::Sweeps => cycles? * k.finite()? as f64,
+            MapValue::Sweeps => cycles? * cycle.sweeps()? as f64,
             MapValue::CycleTime => seconds?,
-            MapValue::SweepTime => k.per_sweep(seconds?)?,
+            MapValue::SweepTime => cycle.per_sweep(seconds?)?,
             MapValue::EdgeShare | MapValue::Error => return None,
         };
         Some(predicted).filter(|predicted| predicted.is_finite())

@@ -1,4 +1,4 @@
-//! Figures of a sweep: the map of k × overlap or of tile × overlap, and the papers' charts.
+//! Figures of a sweep: the map of k × overlap, of tile × overlap, or of height × budget, and the papers' charts.
 
 use crate::number::{number, rounded};
 use crate::picture::draw::layout::{Head, Layout, Page};
@@ -21,7 +21,8 @@ pub struct SweepView {
     pub layer: Layer,
 }
 
-/// A figure of a sweep as SVG. On the map, overlap is across and k, or the tile, down, colours say what the best
+/// A figure of a sweep as SVG. On the map, overlap is across and k, or the tile, down (of passes, the budget and the height),
+/// colours say what the best
 /// setting has least of ([`SweepRow::cost`]). Where there are several tiles or kernels, a cell shows the
 /// best of them. The best cell of all is outlined, cells within noise of it have a dot, predicted cells
 /// are hatched and those that cannot run are crossed, and a line separates those that are faster than
@@ -34,8 +35,11 @@ pub fn sweep_svg(data: SweepData<'_>, view: SweepView, spec: &FigureSpec) -> Str
             let title = title(data, &what(data, view.value));
             MapFigure { title, subtitle, value_label: view.value.unit(), map }.svg(spec)
         }
-        SweepFigure::Overlap => chart_svg(data, view, "Against overlap", &subtitle, spec),
-        SweepFigure::K | SweepFigure::KTime => chart_svg(data, view, "Against k", &subtitle, spec),
+        SweepFigure::Overlap | SweepFigure::K | SweepFigure::KTime => {
+            let [down, across] = data.outline.spec.cycle.axes();
+            let against = if view.figure == SweepFigure::Overlap { across } else { down };
+            chart_svg(data, view, &format!("Against {}", against.name), &subtitle, spec)
+        }
     }
 }
 
@@ -84,15 +88,15 @@ fn title(data: SweepData<'_>, what: &str) -> String {
 
 fn subtitle(data: SweepData<'_>, layer: Layer) -> String {
     let chosen = &data.outline.spec;
-    let (held, listed, one, several): (_, Vec<_>, _, _) = match layer.rows {
-        MapRows::K => {
-            let tiles = chosen.tile.iter().map(ToString::to_string).collect();
-            (layer.tile.map(|tile| tile.to_string()), tiles, "tile", "tiles")
+    let (held, listed, one, several) = match (chosen.cycle.tiles(), layer.rows) {
+        (Some(lists), MapRows::K) => {
+            (layer.tile.map(|tile| tile.to_string()), lists.tile_axis().labels, "tile", "tiles")
         }
-        MapRows::Tile => {
-            let ks = chosen.k.iter().map(|k| k.label()).collect();
-            (layer.k.map(|k| k.label()), ks, "k =", "k =")
+        (Some(_), MapRows::Tile) => {
+            let [ks, _] = chosen.cycle.axes();
+            (layer.k.map(|k| k.label()), ks.labels, "k =", "k =")
         }
+        (None, _) => (Some(chosen.run.method.name.name().to_owned()), Vec::new(), "method", ""),
     };
     let mut text = match (held, &listed[..]) {
         (Some(held), _) => format!("{one} {held}"),
@@ -107,14 +111,9 @@ fn subtitle(data: SweepData<'_>, layer: Layer) -> String {
         text.push_str(&format!(", kernel {}", kernels.join(", ")));
     }
     text.push_str(&format!(" · {}", chosen.run.method.precision.name()));
-    let is_shown = |row: &&SweepRow| layer.shows(row.k, row.tile);
+    let is_shown = |row: &&SweepRow| row.cycle().is_some_and(|cycle| layer.shows(cycle));
     if let Some(best) = SweepRow::best(data.rows.iter().flatten().filter(is_shown)) {
-        text.push_str(&format!(
-            " · best: k = {}, overlap {}, tile {}",
-            best.k.label(),
-            best.overlap,
-            best.tile
-        ));
+        text.push_str(&format!(" · best: {}", best.setting()));
         if let Some(seconds) = best.seconds {
             text.push_str(&format!(", projected {} s", rounded(seconds)));
         }

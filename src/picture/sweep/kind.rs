@@ -1,16 +1,18 @@
 //! Figures of a sweep.
 
+use crate::run::CycleLists;
+
 /// A figure of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SweepFigure {
-    /// The map of k × overlap, or of tile × overlap.
+    /// The map of k × overlap, of tile × overlap, or of height × budget.
     #[default]
     Map,
-    /// Time and cycles against overlap.
+    /// Time and cycles against overlap, or budget.
     Overlap,
-    /// Speedup and best overlap against k.
+    /// Speedup and best overlap against k, or best budget against height.
     K,
-    /// Time and cycles against k.
+    /// Time and cycles against k, or height.
     KTime,
 }
 
@@ -28,13 +30,14 @@ impl SweepFigure {
         }
     }
 
-    /// The name in menus.
-    pub fn label(self) -> &'static str {
+    /// The name in menus, for a sweep of these lists.
+    pub fn label(self, lists: &CycleLists) -> String {
+        let [down, across] = lists.axes().map(|axis| axis.name);
         match self {
-            Self::Map => "Map",
-            Self::Overlap => "Against overlap",
-            Self::K => "Against k",
-            Self::KTime => "Time against k",
+            Self::Map => "Map".to_owned(),
+            Self::Overlap => format!("Against {across}"),
+            Self::K => format!("Against {down}"),
+            Self::KTime => format!("Time against {down}"),
         }
     }
 
@@ -42,14 +45,16 @@ impl SweepFigure {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Map => {
-                "Every setting of k, or of the tile, and overlap as a coloured cell with its value."
+                "Every setting of k, or of the tile, and overlap (of height and budget) as a coloured cell with its value."
             }
             Self::Overlap => {
-                "Time and cycles against overlap, one curve per k, as in Islam & Wang's Figs. 6 and 8 (long version: 9 and 13)."
+                "Time and cycles against overlap (budget), one curve per k (height), as in Islam & Wang's Figs. 6 and 8 (long version: 9 and 13)."
             }
-            Self::K => "Speedup and best overlap against k, as in Islam & Wang's Tables I to III.",
+            Self::K => {
+                "Speedup and best overlap (budget) against k (height), as in Islam & Wang's Tables I to III."
+            }
             Self::KTime => {
-                "Time and cycles against k, as in Islam & Wang's Fig. 4 (long version: 7 and 12)."
+                "Time and cycles against k (height), as in Islam & Wang's Fig. 4 (long version: 7 and 12)."
             }
         }
     }

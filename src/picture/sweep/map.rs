@@ -1,4 +1,4 @@
-//! What a map of k × overlap, or of tile × overlap, shows: the cells of a sweep, coloured by what was measured of them, or
+//! What a map of k × overlap, of tile × overlap, or of height × budget shows: the cells of a sweep, coloured by what was measured of them, or
 //! by what is predicted as long as nothing was measured.
 //!
 //! The figure that is saved and the window's map are both drawn from this.
@@ -8,7 +8,8 @@ use crate::picture::axis::scale::{Range, Scale, ScaleKind};
 use crate::picture::colour::map::{COLOURS, ColourMap};
 use crate::picture::sweep::data::SweepData;
 use crate::run::{
-    CostPrediction, Measure, PerAxis, RowOutcome, SweepRow, SweepSpec, by_predicted_cost,
+    CostPrediction, CycleLists, CycleSetting, ListAxis, Measure, PerAxis, RowOutcome, SweepRow,
+    SweepSpec, TileLists, by_predicted_cost,
 };
 use crate::solver::Kernel;
 use crate::solver::Subiterations;
@@ -73,10 +74,10 @@ impl MapValue {
                 "Solver time until the tolerance is met, projected: time per cycle × cycles. The solver had the machine to itself."
             }
             Self::Cycles => "Cycles until the tolerance is met.",
-            Self::Sweeps => "Sweeps until the tolerance is met: k times the cycles.",
+            Self::Sweeps => "Sweeps until the tolerance is met: those of a cycle times the cycles.",
             Self::CycleTime => "Solver time per cycle, with the machine to itself.",
             Self::SweepTime => {
-                "Solver time per cycle, divided by its k sweeps, with the machine to itself."
+                "Solver time per cycle, divided by its sweeps, with the machine to itself."
             }
             Self::EdgeShare => "The share of ‖r‖² near tile borders when the tolerance is met.",
             Self::Error => "The relative error of the predicted cost.",
@@ -101,7 +102,7 @@ impl MapValue {
             Self::Cycles => row.sweeps.and(row.cycles).map(|cycles| cycles.count as f64),
             Self::Sweeps => row.sweeps.map(|sweeps| sweeps as f64),
             Self::CycleTime => row.seconds_per_cycle,
-            Self::SweepTime => row.seconds_per_cycle.and_then(|seconds| row.k.per_sweep(seconds)),
+            Self::SweepTime => row.seconds_per_sweep(),
             Self::EdgeShare => row.edge_share,
             Self::Error => row
                 .seconds_prediction_error
@@ -137,21 +138,17 @@ pub struct MapCell<'a> {
     pub is_equal: bool,
     /// Whether it is faster than Jacobi's iteration, where both are known.
     pub beats_classic: Option<bool>,
-    /// Whether its cycles are exactly k sweeps of Jacobi's iteration.
+    /// Whether its cycles are exactly sweeps of Jacobi's iteration.
     pub is_exact: bool,
 }
 
-/// A map: overlaps across, k or tiles down.
+/// A map: overlaps across, k or tiles down; of passes, budgets across and heights down.
 #[derive(Clone, Debug)]
 pub struct SweepMap<'a> {
     /// Under the columns.
-    pub overlaps: &'a [PerAxis],
-    /// What the rows are.
-    pub rows: MapRows,
-    /// The k of the sweep; those of the rows, if rows are k.
-    pub ks: &'a [Subiterations],
-    /// Its tiles; those of the rows, if rows are tiles.
-    tiles: &'a [PerAxis],
+    pub across: ListAxis,
+    /// Beside the rows.
+    pub down: ListAxis,
     /// Row by row.
     pub cells: Vec<Vec<MapCell<'a>>>,
     /// Across and down.
@@ -160,7 +157,7 @@ pub struct SweepMap<'a> {
     pub scale: Scale,
 }
 
-/// What the rows of a map are.
+/// What the rows of a map of tiles are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MapRows {
     /// k, at a tile or the best of several.
@@ -209,8 +206,10 @@ pub struct Layer {
 impl Layer {
     /// What a map of a sweep shows first: the best of all, by k unless there are several tiles and one k.
     pub fn natural(spec: &SweepSpec) -> Self {
-        let rows =
-            if spec.k.len() == 1 && spec.tile.len() > 1 { MapRows::Tile } else { MapRows::K };
+        let rows = match spec.cycle.tiles() {
+            Some(TileLists { k, tile, .. }) if k.len() == 1 && tile.len() > 1 => MapRows::Tile,
+            _ => MapRows::K,
+        };
         Self { rows, ..Self::default() }
     }
 
@@ -223,8 +222,20 @@ impl Layer {
     }
 
     /// Whether it shows a setting.
-    pub(super) fn shows(&self, k: Subiterations, tile: PerAxis) -> bool {
-        self.k.is_none_or(|shown| shown == k) && self.tile.is_none_or(|shown| shown == tile)
+    pub(super) fn shows(&self, cycle: CycleSetting) -> bool {
+        cycle.tiles().is_none_or(|setting| {
+            self.k.is_none_or(|shown| shown == setting.k)
+                && self.tile.is_none_or(|shown| shown == setting.tile)
+        })
+    }
+
+    /// The lists down and across, and the tiles of the rows, if rows are tiles.
+    fn axes(self, lists: &CycleLists) -> ([ListAxis; 2], Option<&[PerAxis]>) {
+        let [down, across] = lists.axes();
+        match lists.tiles().filter(|_| self.rows == MapRows::Tile) {
+            Some(lists) => ([lists.tile_axis(), across], Some(&lists.tile)),
+            None => ([down, across], None),
+        }
     }
 }
 
@@ -280,23 +291,20 @@ impl<'a> SweepMap<'a> {
             row.map_or_else(predicted, SweepRow::cost)
         };
         let spec = &outline.spec;
-        let wide = spec.overlap.len();
-        let high = match layer.rows {
-            MapRows::K => spec.k.len(),
-            MapRows::Tile => spec.tile.len(),
-        };
+        let ([down, across], tiles) = layer.axes(&spec.cycle);
+        let (high, wide) = (down.labels.len(), across.labels.len());
         let mut cells: Vec<Vec<MapCell<'a>>> = vec![vec![MapCell::default(); wide]; high];
         let mut can_run = vec![vec![false; wide]; high];
         let mut seen = vec![vec![false; wide]; high];
         for (index, cell) in outline.cells.iter().enumerate() {
             let setting = &cell.setting;
-            let is_shown = layer.shows(setting.k, setting.tile)
+            let is_shown = layer.shows(setting.cycle)
                 && layer.kernel.is_none_or(|kernel| kernel == setting.kernel);
-            // Cells are in order: the overlap changes fastest, then k.
+            // Cells are in order: the columns change fastest, then k or the height.
             let across = index % wide;
-            let down = match layer.rows {
-                MapRows::K => Some(index / wide % high),
-                MapRows::Tile => spec.tile.iter().position(|tile| *tile == setting.tile),
+            let down = match tiles.zip(setting.cycle.tiles()) {
+                None => Some(index / wide % high),
+                Some((tiles, setting)) => tiles.iter().position(|tile| *tile == setting.tile),
             };
             let Some(down) = down.filter(|_| is_shown) else { continue };
             let shown = &mut cells[down][across];
@@ -339,12 +347,7 @@ impl<'a> SweepMap<'a> {
                 let shape = &spec.run.problem.shape;
                 let method = &spec.run.method;
                 let is_frozen = method.schedule().is_jacobi() && !method.has_frozen_devices();
-                cell.is_exact = is_frozen
-                    && (0..shape.len()).all(|axis| {
-                        let is_exact = |k: usize| setting.overlap.of(axis) + 2 >= 2 * k;
-                        shape[axis] <= setting.tile.of(axis)
-                            || setting.k.finite().is_some_and(is_exact)
-                    });
+                cell.is_exact = is_frozen && setting.cycle.is_exact(shape);
                 cell.predicted = data.predicted(index, value);
                 let beats = |classic: f64| cost(index).map(|cost| cost < classic);
                 cell.beats_classic = classic.and_then(beats);
@@ -362,25 +365,12 @@ impl<'a> SweepMap<'a> {
             (lo.min(value), hi.max(value))
         });
         let scale = Scale::new(value.scale(), Range::new(lo, hi));
-        let SweepSpec { overlap: overlaps, k: ks, tile: tiles, .. } = spec;
-        Self { overlaps, rows: layer.rows, ks, tiles, cells, best: at, scale }
+        Self { across, down, cells, best: at, scale }
     }
 
-    /// What stands beside each row.
-    pub fn row_labels(&self) -> Vec<String> {
-        match self.rows {
-            MapRows::K => self.ks.iter().map(|k| k.label()).collect(),
-            MapRows::Tile => self.tiles.iter().map(ToString::to_string).collect(),
-        }
-    }
-
-    /// A row in words: `k = 8` or `tile 32`.
-    pub fn row_name(&self, down: usize) -> String {
-        let label = self.row_labels().into_iter().nth(down).unwrap_or_default();
-        match self.rows {
-            MapRows::K => format!("k = {label}"),
-            MapRows::Tile => format!("tile {label}"),
-        }
+    /// A cell in words: `k = 8, overlap 2`.
+    pub fn cell_name(&self, [across, down]: [usize; 2]) -> String {
+        format!("{}, {}", self.down.value(down), self.across.value(across))
     }
 
     /// The colour of a value, in sRGB.
@@ -416,7 +406,7 @@ impl<'a> SweepMap<'a> {
         let at = |across: usize, down: usize| self.cells.get(down)?.get(across).and_then(&has);
         let mut segments = Vec::new();
         for down in 0..self.cells.len() {
-            for across in 0..self.overlaps.len() {
+            for across in 0..self.across.labels.len() {
                 let Some(here) = at(across, down) else { continue };
                 let differs = |other: Option<bool>| other.is_some_and(|other| other != here);
                 if differs(at(across + 1, down)) {
@@ -497,14 +487,14 @@ mod tests {
         assert_eq!(both.colour(both.scale.range().lo()), [0x44, 0x01, 0x54]);
         // By tiles: the same best cell, and at one k what that k has with each tile.
         let tiles = map(Layer { rows: MapRows::Tile, ..Layer::default() });
-        assert_eq!(tiles.row_labels(), ["4", "8"]);
+        assert_eq!(tiles.down.labels, ["4", "8"]);
         let value = |map: &SweepMap<'_>| map.best.and_then(|[at, down]| map.cells[down][at].value);
         assert_eq!(value(&tiles), value(&both));
         let two = Some(Subiterations::Finite(2));
         let of_two = map(Layer { rows: MapRows::Tile, k: two, ..Layer::default() });
         for (down, tile) in [4, 8].into_iter().enumerate() {
             let by_k = map(Layer { tile: Some(PerAxis::all(tile)), ..Layer::default() });
-            for across in 0..both.overlaps.len() {
+            for across in 0..both.across.labels.len() {
                 let [cell, same] = [&of_two.cells[down][across], &by_k.cells[1][across]];
                 assert_eq!((cell.value, cell.index), (same.value, same.index));
             }

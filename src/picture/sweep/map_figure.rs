@@ -1,4 +1,4 @@
-//! The figure of a map of k × overlap, or of tile × overlap.
+//! The figure of a map of k × overlap, of tile × overlap, or of height × budget.
 
 use crate::picture::axis::ticks::{Tick, bar_ticks};
 use crate::picture::colour::map::COLOURS;
@@ -28,12 +28,13 @@ impl MapFigure<'_> {
         let (w, h) = (f64::from(layout.width), f64::from(layout.height));
         let margin = layout.margin();
         let top = head.height.max(margin + 0.5 * unit);
-        let room_down = (h - top - margin - layout.x_axis_height("overlap")).floor().max(8.0);
-        let y_ticks = listed(&self.map.row_labels(), room_for(room_down, 1.6 * unit, 40));
+        let room_down =
+            (h - top - margin - layout.x_axis_height(self.map.across.name)).floor().max(8.0);
+        let y_ticks = listed(&self.map.down.labels, room_for(room_down, 1.6 * unit, 40));
         let most = room_for(room_down, 2.6 * unit, 12);
         let bar_ticks = bar_ticks(scale, most, BAR_APART * unit / room_down);
         let mark = layout.mark() + layout.gap() + layout.hairline();
-        let rows = self.map.rows.label();
+        let [rows, columns] = [self.map.down.name, self.map.across.name];
         let left = layout.upright_label_width(rows) + layout.widest(&y_ticks) + mark;
         let (bar_width, bar_gap) = ((1.1 * unit).round(), (1.3 * unit).round());
         let bar_labels = mark + layout.widest(&bar_ticks) + layout.gap();
@@ -49,10 +50,11 @@ impl MapFigure<'_> {
         draw_pixels(&mut canvas, bar, 1, COLOURS, colours);
         layout.frame(&mut canvas, bar);
         let size = layout.tick_label().size;
-        let longest = self.map.overlaps.last().map_or(String::new(), ToString::to_string);
-        let each = width(&longest, Weight::Regular, size) + 1.2 * unit;
-        let x_ticks = listed(self.map.overlaps, room_for(area.width, each, 40));
-        layout.x_axis(&mut canvas, area, &x_ticks, "overlap");
+        let columns_of = &self.map.across.labels;
+        let longest = columns_of.last().map_or("", String::as_str);
+        let each = width(longest, Weight::Regular, size) + 1.2 * unit;
+        let x_ticks = listed(columns_of, room_for(area.width, each, 40));
+        layout.x_axis(&mut canvas, area, &x_ticks, columns);
         let k_x = area.x - mark - layout.widest(&y_ticks) - layout.gap() - 0.5 * unit;
         layout.y_axis(&mut canvas, area, &y_ticks, true, (rows, k_x));
         let value_x = bar.right() + bar_labels + 0.5 * unit;
@@ -144,7 +146,7 @@ impl MapFigure<'_> {
             (length * place as f64 / count.max(1) as f64).round()
         };
         let (x, y) = (
-            |place| area.x + edge(area.width, self.map.overlaps.len(), place),
+            |place| area.x + edge(area.width, self.map.across.labels.len(), place),
             |place| area.y + edge(area.height, self.map.cells.len(), place),
         );
         let (left, upper) = (x(across), y(down));
@@ -188,11 +190,11 @@ fn hatch(canvas: &mut Canvas, layout: &Layout, cell: Area, colour: [u8; 3]) {
 }
 
 /// Marks in the middle of the cells of a list, as many as find room, evenly.
-fn listed<T: ToString>(values: &[T], most: usize) -> Vec<Tick> {
+fn listed(values: &[String], most: usize) -> Vec<Tick> {
     let step = values.len().div_ceil(most.max(1)).max(1);
-    let tick = |(place, value): (usize, &T)| Tick {
+    let tick = |(place, value): (usize, &String)| Tick {
         position: (place as f64 + 0.5) / values.len() as f64,
-        label: value.to_string(),
+        label: value.clone(),
     };
     values.iter().enumerate().step_by(step).map(tick).collect()
 }

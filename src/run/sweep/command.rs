@@ -9,14 +9,12 @@ use crate::solver::Kernel;
 /// The command line that measures a sweep; outputs are to be added.
 pub fn sweep_command_line(spec: &SweepSpec) -> String {
     let mut run = spec.run.clone();
-    run.method.set_name(MethodName::default());
+    if spec.cycle.tiles().is_some() {
+        run.method.set_name(MethodName::default());
+    }
     let kernels: Vec<_> = spec.kernel.iter().map(|kernel| kernel.name()).collect();
-    let lists = Lists {
-        k: joined(&spec.k, ","),
-        overlap: Some(joined(&spec.overlap, ",")),
-        tile: Some(joined(&spec.tile, ",")),
-        kernel: (spec.kernel != [Kernel::AUTO]).then(|| kernels.join(",")),
-    };
+    let kernel = (spec.kernel != [Kernel::AUTO]).then(|| kernels.join(","));
+    let lists = Lists { kernel, ..spec.cycle.options() };
     run.method.threads = 0;
     let mut line = line_of("tilescope sweep", &run, &lists);
     if spec.threads != [0] && run.method.backend != Backend::Cuda {
@@ -32,16 +30,19 @@ pub fn sweep_command_line(spec: &SweepSpec) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{PerAxis, RunSpec};
+    use crate::grid::ByteCount;
+    use crate::run::{CycleLists, PassLists, PerAxis, RunSpec, TileLists};
     use crate::solver::Subiterations;
 
     #[test]
     fn a_sweep_names_its_lists() {
         let mut spec = SweepSpec {
             run: RunSpec::default(),
-            k: vec![4.into(), Subiterations::Infinite],
-            overlap: vec![PerAxis::all(0), "4x2".parse().unwrap()],
-            tile: vec![PerAxis::all(32)],
+            cycle: CycleLists::Tiles(TileLists {
+                k: vec![4.into(), Subiterations::Infinite],
+                overlap: vec![PerAxis::all(0), "4x2".parse().unwrap()],
+                tile: vec![PerAxis::all(32)],
+            }),
             kernel: vec![Kernel::AUTO],
             threads: vec![0],
             measure: Measure::ALL.to_vec(),
@@ -52,6 +53,12 @@ mod tests {
         spec.measure = vec![Measure::Cycles];
         spec.threads = vec![1, 2, 4];
         let expected = format!("{expected} --threads 1,2,4 --measure cycles");
+        assert_eq!(sweep_command_line(&spec), expected);
+        spec.run.method.set_name(MethodName::Pyramid);
+        let memory = [1_000_000, 4_000_000].map(ByteCount::new).to_vec();
+        spec.cycle = CycleLists::Passes(PassLists { height: vec![1, 8], memory });
+        let expected = "tilescope sweep --problem poisson --shape 256x256 --method pyramid --height 1,8 \
+                        --memory 1MB,4MB --tol 0.0001 --threads 1,2,4 --measure cycles";
         assert_eq!(sweep_command_line(&spec), expected);
     }
 }

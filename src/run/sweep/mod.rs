@@ -1,11 +1,11 @@
-//! Sweeps over settings of k, overlap, tile and kernel: which of them can run, what is measured and
+//! Sweeps over settings of k, overlap and tile, or of height and budget, and of kernels: which of them can run, what is measured and
 //! predicted of each, and the table that keeps the rows.
 
 mod baseline;
 mod blocking;
 mod command;
 mod counting_need;
-mod lists;
+mod cycle;
 mod measure;
 mod order;
 mod outline;
@@ -23,7 +23,10 @@ mod table;
 pub use baseline::ClassicBaseline;
 pub use command::sweep_command_line;
 pub use counting_need::CountingNeed;
-pub use lists::{parse_numbers, parse_per_axis, parse_subiterations};
+pub use cycle::{
+    CycleLists, CycleSetting, ListAxis, PassLists, PassSetting, TileLists, TileSetting,
+    parse_budgets, parse_heights, parse_numbers, parse_per_axis, parse_subiterations,
+};
 pub use measure::{CountOutcome, CycleCache, CycleCount, CycleTime};
 pub use order::{MeasuringOrder, SLOW};
 pub use outline::{RowMismatch, SweepCell, SweepOutline};

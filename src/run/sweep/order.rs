@@ -39,7 +39,7 @@ impl MeasuringOrder {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Measure, PerAxis, SweepCell, SweepSpec};
+    use super::super::{CycleLists, Measure, PerAxis, SweepCell, SweepSpec, TileLists};
     use super::*;
     use crate::run::RunSpec;
     use crate::solver::Kernel;
@@ -54,9 +54,11 @@ mod tests {
         ) {
             let spec = SweepSpec {
                 run: RunSpec::default(),
-                k: (1..=6).map(Into::into).collect(),
-                overlap: (0..8).map(|o| PerAxis::all(2 * o)).collect(),
-                tile: vec![PerAxis::all(32)],
+                cycle: CycleLists::Tiles(TileLists {
+                    k: (1..=6).map(Into::into).collect(),
+                    overlap: (0..8).map(|o| PerAxis::all(2 * o)).collect(),
+                    tile: vec![PerAxis::all(32)],
+                }),
                 kernel: vec![Kernel::AUTO],
                 threads: vec![0],
                 measure: vec![Measure::Time],

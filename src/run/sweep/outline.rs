@@ -99,11 +99,8 @@ impl SweepOutline {
 
     /// The cell of a row; `None` if the row is not one of this sweep's.
     pub fn cell_of(&self, row: &SweepRow) -> Option<&SweepCell> {
-        self.cells.iter().find(|cell| {
-            let Setting { tile, k, overlap, .. } = cell.setting;
-            (tile, k, overlap) == (row.tile, row.k, row.overlap)
-                && key(&self.empty_row(&cell.setting).command) == key(&row.command)
-        })
+        let index = *self.cells_by_command().get(&key(&row.command))?;
+        self.cells.get(index)
     }
 
     /// The row of each cell; rows of other sweeps are dropped.
@@ -176,18 +173,21 @@ const DEVICES: &str = " --devices ";
 fn check_columns(row: &SweepRow, here: &SweepRow) -> Result<(), RowMismatch> {
     let sweeps = |row: &SweepRow| {
         let cycles = row.cycles.filter(|cycles| !cycles.capped)?;
-        row.k.finite().map(|k| cycles.count.saturating_mul(k as u64))
+        row.cycle()?.sweeps().map(|sweeps| cycles.count.saturating_mul(sweeps as u64))
     };
-    let shown =
-        |sweeps: Option<u64>| sweeps.map_or_else(|| "empty".to_owned(), |it| it.to_string());
+    fn shown<T: ToString>(value: Option<T>) -> String {
+        value.map_or_else(|| "empty".to_owned(), |it| it.to_string())
+    }
     // Which kernel runs is found on the GPU, where the choice is automatic.
     let is_found = [Kernel::AUTO, Kernel::FASTEST].iter().any(|it| it.name() == here.kernel);
     let kernel = if is_found { row } else { here }.kernel.clone();
     for (column, value, expected) in [
         ("shape", row.shape.clone(), here.shape.clone()),
-        ("k", row.k.to_string(), here.k.to_string()),
-        ("overlap", row.overlap.to_string(), here.overlap.to_string()),
-        ("tile", row.tile.to_string(), here.tile.to_string()),
+        ("k", shown(row.k), shown(here.k)),
+        ("overlap", shown(row.overlap), shown(here.overlap)),
+        ("tile", shown(row.tile), shown(here.tile)),
+        ("height", shown(row.height), shown(here.height)),
+        ("memory", shown(row.memory), shown(here.memory)),
         ("kernel", row.kernel.clone(), kernel),
         ("threads", row.threads.to_string(), here.threads.to_string()),
         ("sweeps", shown(row.sweeps), shown(sweeps(row))),
@@ -228,7 +228,7 @@ fn check_seconds(row: &SweepRow) -> Result<(), RowMismatch> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Cycles, Measure, PerAxis, Sweep, SweepSpec};
+    use super::super::{CycleLists, Cycles, Measure, PerAxis, Sweep, SweepSpec, TileLists};
     use super::*;
     use crate::run::RunSpec;
     use crate::solver::Kernel;
@@ -239,9 +239,11 @@ mod tests {
         run.problem.shape = vec![24, 20];
         let spec = SweepSpec {
             run,
-            k: [2, 4].map(Into::into).to_vec(),
-            overlap: vec![PerAxis::all(0)],
-            tile: vec![PerAxis::all(8)],
+            cycle: CycleLists::Tiles(TileLists {
+                k: [2, 4].map(Into::into).to_vec(),
+                overlap: vec![PerAxis::all(0)],
+                tile: vec![PerAxis::all(8)],
+            }),
             kernel: vec![Kernel::AUTO],
             threads: vec![0],
             measure: vec![Measure::Cycles],
@@ -281,7 +283,7 @@ mod tests {
             edited.ends_with("has seconds = empty, but its other columns give 3.5"),
             "{edited}"
         );
-        let edited = said(&[SweepRow { k: 3.into(), ..rows[0].clone() }]);
+        let edited = said(&[SweepRow { k: Some(3.into()), ..rows[0].clone() }]);
         assert!(edited.ends_with("has k = 3, but its other columns give 2"), "{edited}");
     }
 }

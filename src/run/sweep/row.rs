@@ -1,9 +1,11 @@
 //! A row of a sweep's table: one setting with what was measured and predicted of it.
 
+use super::cycle::{CycleSetting, PassSetting, TileSetting};
 use super::measure::{CountOutcome, CycleCount, CycleTime};
 use super::per_axis::PerAxis;
 use super::predict::CyclePrediction;
 use super::spec::{Measure, Setting};
+use crate::grid::ByteCount;
 use crate::run::command::command_line;
 use crate::run::spec::{Backend, RunSpec};
 use crate::solver::{Kernel, Layout, Subiterations};
@@ -41,13 +43,23 @@ pub enum RowOutcome {
 pub struct SweepRow {
     /// Interior points of each axis, as on the command line: `1024x512`.
     pub shape: String,
-    /// Subiterations of a cycle.
-    pub k: Subiterations,
+    /// Subiterations of a cycle. A table has this and the next two columns where cycles are those of tiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<Subiterations>,
     /// Points that neighbouring tiles share.
-    pub overlap: PerAxis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlap: Option<PerAxis>,
     /// Points of a tile.
-    pub tile: PerAxis,
-    /// The kernel that runs, on the CPU `tiled` or the layout of a matrix; the chosen one where none can run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tile: Option<PerAxis>,
+    /// Sweeps of a pass. A table has this and the next column where cycles are passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height: Option<usize>,
+    /// The budget of fast memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<ByteCount>,
+    /// The kernel that runs, on the CPU `tiled`, the method that streams or the layout of a matrix; the chosen one where none
+    /// can run.
     pub kernel: String,
     /// Threads on the CPU; 0 for one per core. Older tables have it in the command line alone.
     #[serde(default)]
@@ -98,8 +110,11 @@ pub struct SweepRow {
 /// The name of the kernel on the CPU, where there is no choice.
 const TILED: &str = "tiled";
 
+/// The columns of tiles, in whose place a table of passes has its own.
+const OF_TILES: [&str; 3] = ["k", "overlap", "tile"];
+
 impl SweepRow {
-    /// The names of the columns: the first line of a table.
+    /// The names of the columns: the first line of a table of tiles.
     pub const NAMES: [&'static str; 26] = [
         "shape",
         "k",
@@ -129,6 +144,12 @@ impl SweepRow {
         "version",
     ];
 
+    /// The same of a table of passes.
+    pub fn names_of_passes() -> impl Iterator<Item = &'static str> {
+        let others = Self::NAMES.into_iter().filter(|name| !OF_TILES.contains(name));
+        others.clone().take(1).chain(["height", "memory"]).chain(others.skip(1))
+    }
+
     /// The row of a setting, whose run this is, before anything of it is measured on that back end and machine.
     pub(super) fn new(
         run: &RunSpec,
@@ -139,16 +160,20 @@ impl SweepRow {
     ) -> Self {
         let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
         let measured: Vec<_> = measure.iter().map(|what| what.name()).collect();
+        let (tiles, pass) = (setting.cycle.tiles(), setting.cycle.pass());
         Self {
             shape: shape.join("x"),
-            k: setting.k,
-            overlap: setting.overlap,
-            tile: setting.tile,
+            k: tiles.map(|tiles| tiles.k),
+            overlap: tiles.map(|tiles| tiles.overlap),
+            tile: tiles.map(|tiles| tiles.tile),
+            height: pass.map(|pass| pass.height),
+            memory: pass.map(|pass| pass.memory),
             kernel: match backend {
                 Backend::Cuda => setting.kernel.name().to_owned(),
                 _ if run.problem.matrix.is_some() => {
                     Layout::named(setting.kernel).name().to_owned()
                 }
+                _ if pass.is_some() => run.method.name.name().to_owned(),
                 _ if run.method.prefers_spectral() => Kernel::SPECTRAL.name().to_owned(),
                 _ => TILED.to_owned(),
             },
@@ -176,6 +201,25 @@ impl SweepRow {
         }
     }
 
+    /// What its cycle is, by its columns; every row of a table has those of tiles or those of a pass.
+    pub fn cycle(&self) -> Option<CycleSetting> {
+        let pass = self.height.zip(self.memory);
+        let pass = pass.map(|(height, memory)| CycleSetting::Pass(PassSetting { height, memory }));
+        let tiles = self.tile.zip(self.k).zip(self.overlap);
+        let tiles = tiles.map(|((tile, k), overlap)| TileSetting { tile, k, overlap });
+        tiles.map(CycleSetting::Tiles).or(pass)
+    }
+
+    /// Its setting in words, as [`CycleSetting`] has them.
+    pub fn setting(&self) -> String {
+        self.cycle().map(|cycle| cycle.to_string()).unwrap_or_default()
+    }
+
+    /// Its time per sweep; `None` for k = ∞.
+    pub fn seconds_per_sweep(&self) -> Option<f64> {
+        self.cycle()?.per_sweep(self.seconds_per_cycle?)
+    }
+
     /// The same as the row of a setting that cannot run.
     pub(super) fn cannot_run(self, reason: String) -> Self {
         Self { outcome: RowOutcome::CannotRun, reason: Some(reason), ..self }
@@ -197,7 +241,8 @@ impl SweepRow {
                 CountOutcome::Diverged => RowOutcome::Diverged,
             };
             if outcome == CountOutcome::Converged {
-                self.sweeps = self.k.finite().map(|k| cycles * k as u64);
+                let sweeps = self.cycle().and_then(CycleSetting::sweeps);
+                self.sweeps = sweeps.map(|sweeps| cycles * sweeps as u64);
                 self.seconds = time.map(|time| time.median * cycles as f64);
             }
             if matches!(outcome, CountOutcome::Converged | CountOutcome::Capped) {
@@ -243,9 +288,7 @@ impl SweepRow {
     pub fn cost(&self) -> Option<f64> {
         match self.measured.as_str() {
             _ if self.outcome != RowOutcome::Measured => None,
-            measured if measured == Measure::Time.name() => {
-                self.seconds_per_cycle.and_then(|seconds| self.k.per_sweep(seconds))
-            }
+            measured if measured == Measure::Time.name() => self.seconds_per_sweep(),
             measured if measured == Measure::Cycles.name() => {
                 self.cycles.map(|cycles| cycles.count as f64)
             }

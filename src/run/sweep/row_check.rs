@@ -2,6 +2,7 @@
 
 use super::per_axis::PerAxis;
 use super::row::{Cycles, RowOutcome};
+use crate::grid::ByteCount;
 use crate::solver::Subiterations;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -49,7 +50,10 @@ fn check(column: &str, value: &str) -> Result<(), String> {
     match column {
         "k" => value.parse::<Subiterations>().map(drop).map_err(|why| why.to_string()),
         "overlap" | "tile" => value.parse::<PerAxis>().map(drop).map_err(|why| why.to_string()),
-        "threads" => is_allowed(value.parse::<usize>().is_ok(), "it must be a whole number"),
+        "memory" => value.parse::<ByteCount>().map(drop).map_err(|why| why.to_string()),
+        "height" | "threads" => {
+            is_allowed(value.parse::<usize>().is_ok(), "it must be a whole number")
+        }
         "cycles" => is_allowed(
             is_empty || Cycles::deserialize(deserializer(value)).is_ok(),
             "it must be a whole number, > and a whole number, or empty",
@@ -97,6 +101,8 @@ mod tests {
         for (column, allowed, refused) in [
             ("k", &["1", "inf"][..], &["", "0x4", "-1", "many"][..]),
             ("tile", &["8", "8x4"], &["", "8x"]),
+            ("height", &["1", "16"], &["", "auto", "-1"]),
+            ("memory", &["4MB", "1048576B"], &["", "much", "1.5MB"]),
             ("cycles", &["", "7", ">1000"], &["abc", "-1", "7.5", "<3"]),
             ("sweeps", &["", "0", "28"], &["1e3", "-1"]),
             ("seconds", &["", "0.0", "1e-9"], &["-1", "NaN", "inf", "1e400", "fast"]),

@@ -1,9 +1,8 @@
 //! The description of a sweep: one system and lists of settings.
 
-use super::per_axis::PerAxis;
+use super::cycle::{CycleLists, CycleSetting};
 use crate::run::plan::PlanError;
-use crate::run::spec::{MethodName, RunSpec, TOLERANCE};
-use crate::solver::Subiterations;
+use crate::run::spec::{RunSpec, TOLERANCE};
 use crate::solver::{Kernel, cuda};
 
 /// The most settings of a sweep. Each takes much of a second to measure.
@@ -43,14 +42,10 @@ impl Measure {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepSpec {
     /// The system, where it is solved, and when to stop: cycles are counted to its tolerance, up to its
-    /// limit of cycles. Of its method only precision, back end and devices are used.
+    /// limit of cycles. Of its method only precision, back end and devices are used, and which it is with lists of passes.
     pub run: RunSpec,
-    /// Subiterations of a cycle.
-    pub k: Vec<Subiterations>,
-    /// Overlaps.
-    pub overlap: Vec<PerAxis>,
-    /// Tiles.
-    pub tile: Vec<PerAxis>,
+    /// What is varied of a cycle.
+    pub cycle: CycleLists,
     /// Kernels.
     pub kernel: Vec<Kernel>,
     /// Threads on the CPU; 0 for one per core.
@@ -62,12 +57,8 @@ pub struct SweepSpec {
 /// One point of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Setting {
-    /// Points of a tile.
-    pub tile: PerAxis,
-    /// Subiterations of a cycle.
-    pub k: Subiterations,
-    /// Points that neighbouring tiles share.
-    pub overlap: PerAxis,
+    /// What a cycle is.
+    pub cycle: CycleSetting,
     /// The kernel on a GPU, or the layout of a matrix.
     pub kernel: Kernel,
     /// Threads on the CPU; 0 for one per core.
@@ -112,15 +103,11 @@ impl SweepSpec {
     /// tolerance, it gets the default one.
     #[must_use]
     pub fn normalized(mut self) -> Self {
-        fn sort<T: Ord>(list: &mut Vec<T>) {
-            list.sort_unstable();
-            list.dedup();
-        }
-        sort(&mut self.k);
-        sort(&mut self.overlap);
-        sort(&mut self.tile);
-        sort(&mut self.threads);
-        sort(&mut self.measure);
+        self.cycle.normalize();
+        self.threads.sort_unstable();
+        self.threads.dedup();
+        self.measure.sort_unstable();
+        self.measure.dedup();
         self.kernel.sort_unstable_by_key(|kernel| kernel.name());
         self.kernel.dedup();
         if self.measure.contains(&Measure::Cycles) {
@@ -139,60 +126,77 @@ impl SweepSpec {
     /// # Errors
     /// [`SweepError`] if a list is empty, or there are too many settings.
     pub fn count(&self) -> Result<usize, SweepError> {
-        let lengths = [
-            ("tile", self.tile.len()),
-            ("kernel", self.kernel.len()),
-            ("threads", self.threads.len()),
-            ("k", self.k.len()),
-            ("overlap", self.overlap.len()),
-            ("measure", self.measure.len()),
-        ];
-        if let Some((name, _)) = lengths.iter().find(|(_, length)| *length == 0) {
+        let lengths = self.lengths();
+        let measure = ("measure", self.measure.len());
+        if let Some((name, _)) = lengths.iter().chain([&measure]).find(|(_, length)| *length == 0) {
             return Err(SweepError::Empty(name));
         }
-        let count = lengths[..5].iter().map(|(_, length)| *length as u128).product();
+        let count = lengths.iter().map(|(_, length)| *length as u128).product();
         if count > MOST_SETTINGS as u128 {
             return Err(SweepError::TooMany(count));
         }
         Ok(count as usize)
     }
 
-    /// All settings: by tile, then kernel, then threads, then k, then overlap.
+    /// The number of values of each list, with its name: that which changes fastest from setting to setting is last.
+    fn lengths(&self) -> Vec<(&'static str, usize)> {
+        let mut lengths = self.cycle.lengths();
+        // The rows and the columns of a map lie next to each other.
+        let shown = lengths.len() - self.cycle.axes().len();
+        let between = [("kernel", self.kernel.len()), ("threads", self.threads.len())];
+        lengths.splice(shown..shown, between);
+        lengths
+    }
+
+    /// The places in the lists of each value of a setting, whose index this is, and the lengths of these lists.
+    pub fn places(&self, index: usize) -> Vec<[usize; 2]> {
+        let mut left = index;
+        let lengths = self.lengths().into_iter().rev();
+        lengths
+            .map(|(_, length)| {
+                let place = left % length.max(1);
+                left /= length.max(1);
+                [place, length]
+            })
+            .collect()
+    }
+
+    /// All settings: by tile, then kernel, then threads, then the rows of a map, then its columns.
     ///
     /// # Errors
     /// As [`SweepSpec::count`].
     pub fn settings(&self) -> Result<Vec<Setting>, SweepError> {
         let mut settings = Vec::with_capacity(self.count()?);
-        for &tile in &self.tile {
+        for group in self.cycle.groups() {
             for &kernel in &self.kernel {
                 for &threads in &self.threads {
-                    for &k in &self.k {
-                        let with =
-                            |&overlap: &PerAxis| Setting { tile, k, overlap, kernel, threads };
-                        settings.extend(self.overlap.iter().map(with));
-                    }
+                    let with = |&cycle: &CycleSetting| Setting { cycle, kernel, threads };
+                    settings.extend(group.iter().map(with));
                 }
             }
         }
         Ok(settings)
     }
 
-    /// The run of a setting.
+    /// The run of a setting. It is measured in memory, without a store.
     pub fn run_of(&self, setting: &Setting) -> RunSpec {
         let mut run = self.run.clone();
-        run.method.set_name(MethodName::Hierarchical);
-        run.method.k = setting.k;
-        run.method.tile = setting.tile.list();
-        run.method.overlap = setting.overlap.list();
+        setting.cycle.set(&mut run.method);
         run.method.kernel = setting.kernel;
         run.method.threads = setting.threads;
+        if setting.cycle.pass().is_some() {
+            run.store = None;
+        }
         run
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::cycle::{PassLists, TileLists};
+    use super::super::per_axis::PerAxis;
     use super::*;
+    use crate::grid::ByteCount;
     use proptest::prelude::*;
     use std::collections::HashSet;
 
@@ -204,25 +208,40 @@ mod tests {
         list().prop_map(|list| list.into_iter().map(PerAxis::all).collect())
     }
 
+    fn cycle_lists() -> impl Strategy<Value = CycleLists> {
+        let tiles = (list(), sides(), sides()).prop_map(|(k, overlap, tile)| {
+            let k = k.into_iter().map(Into::into).collect();
+            CycleLists::Tiles(TileLists { k, overlap, tile })
+        });
+        let passes = (list(), list()).prop_map(|(height, memory)| {
+            let memory = memory.into_iter().map(|bytes| ByteCount::new(bytes as u64)).collect();
+            CycleLists::Passes(PassLists { height, memory })
+        });
+        prop_oneof![tiles, passes]
+    }
+
     proptest! {
         /// Every setting occurs once, in an order that does not depend on the order of the lists.
         #[test]
         fn settings_are_complete_and_distinct(
-            k in list().prop_map(|list| list.into_iter().map(Into::into).collect::<Vec<_>>()),
-            overlap in sides(),
-            tile in sides(),
+            lists in cycle_lists(),
             kernel in prop::collection::vec(proptest::sample::select(&Kernel::ALL), 0..6),
             threads in prop::collection::vec(0..9_usize, 0..4),
         ) {
             let measure = vec![Measure::Cycles, Measure::Time];
             let run = RunSpec::default();
-            let spec = SweepSpec { run, k, overlap, tile, kernel, threads, measure };
+            let spec = SweepSpec { run, cycle: lists, kernel, threads, measure };
             let mut reversed = spec.clone();
-            reversed.k.reverse();
-            reversed.overlap.reverse();
-            reversed.tile.reverse();
+            match &mut reversed.cycle {
+                CycleLists::Tiles(TileLists { k, overlap, tile }) => {
+                    (k.reverse(), overlap.reverse(), tile.reverse());
+                }
+                CycleLists::Passes(PassLists { height, memory }) => {
+                    (height.reverse(), memory.reverse());
+                }
+            }
             let (normalized, reversed) = (spec.normalized(), reversed.normalized());
-            let lengths = [normalized.k.len(), normalized.overlap.len(), normalized.tile.len(), normalized.kernel.len(), normalized.threads.len()];
+            let lengths: Vec<_> = normalized.lengths().into_iter().map(|(_, length)| length).collect();
             if lengths.contains(&0) {
                 prop_assert!(matches!(normalized.settings(), Err(SweepError::Empty(_))));
                 return Ok(());
@@ -232,6 +251,11 @@ mod tests {
             let count = lengths.iter().product::<usize>();
             let distinct: HashSet<_> = settings.iter().collect();
             prop_assert_eq!((settings.len(), distinct.len()), (count, count));
+            // The last list changes fastest, and the places of two settings differ.
+            let places: HashSet<_> = (0..count).map(|index| normalized.places(index)).collect();
+            prop_assert_eq!(places.len(), count);
+            let [_, columns] = normalized.cycle.axes();
+            prop_assert_eq!(normalized.places(count - 1)[0], [columns.labels.len() - 1, columns.labels.len()]);
         }
     }
 
@@ -241,9 +265,11 @@ mod tests {
         let sides: Vec<_> = many.iter().copied().map(PerAxis::all).collect();
         let spec = SweepSpec {
             run: RunSpec::default(),
-            k: many.into_iter().map(Into::into).collect(),
-            overlap: sides.clone(),
-            tile: sides,
+            cycle: CycleLists::Tiles(TileLists {
+                k: many.into_iter().map(Into::into).collect(),
+                overlap: sides.clone(),
+                tile: sides,
+            }),
             kernel: vec![Kernel::AUTO],
             threads: vec![0],
             measure: vec![Measure::Time],

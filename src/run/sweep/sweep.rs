@@ -11,7 +11,7 @@ use crate::run::gpu_loss::{GpuLossError, measure_without_failed_gpus};
 use crate::run::plan::{Plan, PlanError, Planner};
 use crate::run::spec::{Backend, RunSpec};
 use crate::solver::cuda::{self, Device};
-use crate::solver::{Kernel, Place, SolverError, StopToken};
+use crate::solver::{Place, SolverError, StopToken, StreamingError};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -215,10 +215,13 @@ impl Sweep {
         Ok(cells)
     }
 
-    /// The best pyramid of a tile size and a kernel by Kochurov's run time and the constants of the cost
-    /// model; `None` before the probe.
-    pub fn pyramid(&self, tile: PerAxis, kernel: Kernel) -> Option<Pyramid> {
-        self.model.pyramid(tile, kernel)
+    /// The best pyramid of each tile size with the first kernel, by Kochurov's run time and the constants of the cost model; none
+    /// before the probe, and of passes.
+    pub fn pyramids(&self) -> Vec<(PerAxis, Pyramid)> {
+        let SweepSpec { cycle, kernel, .. } = self.spec();
+        let tiles = cycle.tiles().into_iter().flat_map(|lists| &lists.tile);
+        let best = |tile: &PerAxis| Some((*tile, self.model.pyramid(*tile, *kernel.first()?)?));
+        tiles.filter_map(best).collect()
     }
 
     /// A step of a timing, with the speed reference beside it.
@@ -263,8 +266,8 @@ fn backend(planner: &mut Planner, spec: &SweepSpec, settings: &[Setting]) -> Bac
     Backend::Cpu
 }
 
-/// Why a setting cannot run, if it cannot: its overlap is too large for its tile, or its kernel rejects it or
-/// cannot make that many subiterations.
+/// Why a setting cannot run, if it cannot: its overlap is too large for its tile, its budget too small for its height, or its
+/// kernel rejects it or cannot make that many subiterations.
 ///
 /// # Errors
 /// [`PlanError`] for everything that is wrong whatever the other settings are.
@@ -282,6 +285,9 @@ fn why_not(planner: &mut Planner, run: &RunSpec) -> Result<Option<String>, PlanE
         Err(PlanError::Tiling(why @ TilingError::OverlapTooLarge { .. })) => {
             Ok(Some(why.to_string()))
         }
+        Err(PlanError::Streaming(
+            why @ (StreamingError::NoOwnedPlane { .. } | StreamingError::TooSmall { .. }),
+        )) => Ok(Some(why.to_string())),
         Err(error @ PlanError::Kernel { .. }) => Ok(Some(error.to_string())),
         Err(error) => Err(error),
     }

@@ -105,15 +105,11 @@ impl SweepTable {
         accept: impl FnOnce(&[SweepRow]) -> Result<(), RowMismatch>,
     ) -> Result<(Self, Vec<SweepRow>), SweepTableError> {
         let (mut file, text) = open(path)?;
-        let complete =
+        let rows =
             read(&text).map_err(|what| SweepTableError::NoTable { path: path.to_owned(), what })?;
-        accept(&complete.rows)
-            .map_err(|why| SweepTableError::RowMismatch { path: path.to_owned(), why })?;
-        let as_written = if complete.length == 0 {
-            Vec::new()
-        } else {
-            lines(&complete.rows).map_err(|cause| not_writable(path, cause))?
-        };
+        accept(&rows).map_err(|why| SweepTableError::RowMismatch { path: path.to_owned(), why })?;
+        // A heading alone may be that of other columns; the first row brings its own.
+        let as_written = lines(&rows).map_err(|cause| not_writable(path, cause))?;
         if !text.starts_with(&as_written) {
             write_atomically(path, |out| out.write_all(&as_written))?;
             // Another file has the name now.
@@ -122,7 +118,7 @@ impl SweepTable {
             file.set_len(as_written.len() as u64).map_err(|cause| not_writable(path, cause))?;
         }
         let length = as_written.len() as u64;
-        Ok((Self { path: path.to_owned(), file, length }, complete.rows))
+        Ok((Self { path: path.to_owned(), file, length }, rows))
     }
 
     /// Appends a row and waits until it is on the disk; measuring a row takes far longer.
@@ -182,20 +178,15 @@ fn line(row: &SweepRow, with_header: bool) -> io::Result<Vec<u8>> {
 
 /// A whole table as text.
 fn lines(rows: &[SweepRow]) -> io::Result<Vec<u8>> {
-    let mut text = header_line();
-    for row in rows {
-        text.extend(line(row, false)?);
+    let mut text = Vec::new();
+    for (place, row) in rows.iter().enumerate() {
+        text.extend(line(row, place == 0)?);
     }
     Ok(text)
 }
 
-/// The complete rows of a table, and the length in bytes of the text that holds them.
-struct Complete {
-    rows: Vec<SweepRow>,
-    length: usize,
-}
-
-fn read(text: &[u8]) -> Result<Complete, String> {
+/// The complete rows of a table.
+fn read(text: &[u8]) -> Result<Vec<SweepRow>, String> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text);
     let broken = |error: csv::Error| {
         let line = error.position().map_or(1, csv::Position::line);
@@ -207,21 +198,21 @@ fn read(text: &[u8]) -> Result<Complete, String> {
     let header = reader.headers().map_err(broken)?.clone();
     let ends_complete = text.ends_with(b"\n");
     let mut rows = Vec::new();
-    let mut length = header_length(text, &header, &reader, ends_complete)?;
+    check_header(text, &header, ends_complete)?;
     let is_older = !header.iter().any(|name| name == THREADS);
     // Bytes, because a row may be cut off within a character.
     let mut record = csv::ByteRecord::new();
     loop {
         let more = reader.read_byte_record(&mut record).map_err(broken)?;
         if !more {
-            return Ok(Complete { rows, length });
+            return Ok(rows);
         }
         let end = reader.position().byte() as usize;
         let is_last = end >= text.len();
         // A row that was cut off lacks fields, or only its end; it has none too many.
         let longest = if ends_complete { header.len() - 1 } else { header.len() };
         if is_last && record.len() <= longest {
-            return Ok(Complete { rows, length });
+            return Ok(rows);
         }
         let start = record.position().map_or(0, |position| position.byte() as usize);
         let refused =
@@ -231,7 +222,6 @@ fn read(text: &[u8]) -> Result<Complete, String> {
             .deserialize(Some(header.as_byte_record()))
             .map_err(|_| refused("a column has a value that is not allowed".to_owned()))?;
         rows.push(if is_older { with_threads(row) } else { row });
-        length = end;
     }
 }
 
@@ -254,31 +244,36 @@ fn with_threads(row: SweepRow) -> SweepRow {
     SweepRow { threads, ..row }
 }
 
-/// The length of the header in bytes: 0 where the program ended while it wrote it.
-fn header_length(
+/// Checks the first line of a table; the program may have ended while it wrote it.
+fn check_header(
     text: &[u8],
     header: &csv::StringRecord,
-    reader: &csv::Reader<&[u8]>,
     ends_complete: bool,
-) -> Result<usize, String> {
-    let known = header_line();
+) -> Result<(), String> {
     let only_line = !text.contains(&b'\n');
-    if only_line && !ends_complete && known.starts_with(text) {
-        return Ok(0);
+    let begins = |known: Vec<&str>| header_line(&known).starts_with(text);
+    if only_line
+        && !ends_complete
+        && (begins(SweepRow::NAMES.to_vec()) || begins(SweepRow::names_of_passes().collect()))
+    {
+        return Ok(());
     }
-    let is_known = header.iter().eq(SweepRow::NAMES);
+    let is_known =
+        header.iter().eq(SweepRow::NAMES) || header.iter().eq(SweepRow::names_of_passes());
     let is_older = header.iter().eq(SweepRow::NAMES.into_iter().filter(|name| *name != THREADS));
-    if !is_known && !is_older {
-        return Err(wrong_header(header));
-    }
-    Ok(reader.position().byte() as usize)
+    if is_known || is_older { Ok(()) } else { Err(wrong_header(header)) }
 }
 
 /// What is wrong with a header that is not the one of this version, as part of a sentence.
 fn wrong_header(header: &csv::StringRecord) -> String {
     let has = |name: &str| header.iter().any(|known| known == name);
+    let names: Vec<_> = match has("memory") {
+        true => SweepRow::names_of_passes().collect(),
+        false => SweepRow::NAMES.to_vec(),
+    };
     // Columns of the sweep tables of all versions, and of no other table of this program.
-    if !["shape", "overlap", "command"].into_iter().all(has) {
+    let of_cycle = if has("memory") { "height" } else { "overlap" };
+    if !["shape", of_cycle, "command"].into_iter().all(has) {
         return "it is not the table of a sweep".to_owned();
     }
     let named = |what: &str, names: &[&str]| match names {
@@ -286,8 +281,8 @@ fn wrong_header(header: &csv::StringRecord) -> String {
         [name] => Some(format!("{what} the column {name}")),
         names => Some(format!("{what} the columns {}", names.join(", "))),
     };
-    let lacks: Vec<_> = SweepRow::NAMES.into_iter().filter(|name| !has(name)).collect();
-    let others: Vec<_> = header.iter().filter(|name| !SweepRow::NAMES.contains(name)).collect();
+    let lacks: Vec<_> = names.iter().copied().filter(|name| !has(name)).collect();
+    let others: Vec<_> = header.iter().filter(|name| !names.contains(name)).collect();
     let parts: Vec<_> = [named("lacks", &lacks), named("has beside its own", &others)]
         .into_iter()
         .flatten()
@@ -301,16 +296,17 @@ fn wrong_header(header: &csv::StringRecord) -> String {
     )
 }
 
-/// The first line of a table.
-fn header_line() -> Vec<u8> {
-    let names = SweepRow::NAMES.join(",") + "\n";
-    names.into_bytes()
+/// The first line of a table with these columns.
+fn header_line(names: &[&str]) -> Vec<u8> {
+    (names.join(",") + "\n").into_bytes()
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::{Cycles, PerAxis, RowOutcome};
     use super::*;
+    use crate::grid::ByteCount;
+    use crate::solver::Subiterations;
     use proptest::prelude::*;
 
     prop_compose! {
@@ -327,9 +323,11 @@ mod tests {
         ) -> SweepRow {
             SweepRow {
                 shape: "24x20".into(),
-                k: k.into(),
-                overlap: PerAxis::all(overlap),
-                tile: "8x4".parse().unwrap(),
+                k: Some(k.into()),
+                overlap: Some(PerAxis::all(overlap)),
+                tile: Some("8x4".parse().unwrap()),
+                height: None,
+                memory: None,
                 kernel: "auto".into(),
                 threads: 3,
                 cycles: cycles.map(|(count, capped)| Cycles { count, capped }),
@@ -357,6 +355,13 @@ mod tests {
         }
     }
 
+    /// The same row with the height and the budget of a pass in the place of tiles.
+    fn of_pass(row: SweepRow) -> SweepRow {
+        let height = row.k.and_then(Subiterations::finite);
+        let memory = Some(ByteCount::new(4_000_000));
+        SweepRow { k: None, overlap: None, tile: None, height, memory, ..row }
+    }
+
     fn table(rows: &[SweepRow]) -> Vec<u8> {
         let lines = rows.iter().enumerate().map(|(i, row)| line(row, i == 0).unwrap());
         lines.flatten().collect()
@@ -380,9 +385,15 @@ mod tests {
         fn a_table_is_resumed_from_wherever_it_was_cut(
             rows in prop::collection::vec(row(), 1..5),
             at in any::<prop::sample::Index>(),
+            of_passes in any::<bool>(),
         ) {
+            let rows: Vec<_> = rows.into_iter().map(|row| if of_passes { of_pass(row) } else { row }).collect();
             let text = table(&rows);
-            prop_assert!(text.starts_with(&header_line()));
+            let names = match of_passes {
+                true => SweepRow::names_of_passes().collect(),
+                false => SweepRow::NAMES.to_vec(),
+            };
+            prop_assert!(text.starts_with(&header_line(&names)));
             let cut = at.index(text.len() + 1);
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("sweep.csv");
@@ -444,7 +455,10 @@ mod tests {
             known.iter().map(|row| (row.command.as_str(), row.threads, row.sweeps)).collect();
         assert_eq!(found, rows.map(|(run, threads)| (run, threads, Some(28))));
         let written = std::fs::read_to_string(&path).unwrap();
-        assert!(written.starts_with(&String::from_utf8(header_line()).unwrap()), "{written}");
+        assert!(
+            written.starts_with(&String::from_utf8(header_line(&SweepRow::NAMES)).unwrap()),
+            "{written}"
+        );
         assert!(written.contains(",tiled,3,7,28,"), "{written}");
     }
 
@@ -472,7 +486,7 @@ mod tests {
         let said = SweepTable::create(&path).unwrap_err().to_string();
         assert!(said.contains("already exists; continue it with --resume"), "{said}");
         let mismatch = RowMismatch::Measured { table: "time".into(), sweep: "cycles".into() };
-        std::fs::write(&path, header_line()).unwrap();
+        std::fs::write(&path, header_line(&SweepRow::NAMES)).unwrap();
         let said = SweepTable::resume(&path, |_| Err(mismatch)).unwrap_err().to_string();
         assert!(said.ends_with("it measured time, and this sweep measures cycles"), "{said}");
         std::fs::write(&path, "cycle,sweeps\n1,2\n").unwrap();

@@ -83,8 +83,7 @@ impl Measuring {
                     events.push_back(TunerEvent::Predicted(new));
                 }
                 if let Poll::Ready(predictions) = step {
-                    let (tile, kernel) = (sweep.spec().tile[0], sweep.spec().kernel[0]);
-                    let pyramid = sweep.pyramid(tile, kernel);
+                    let pyramid = sweep.pyramids().first().map(|(_, pyramid)| *pyramid);
                     let order = MeasuringOrder::new(sweep.outline(), &predictions);
                     events.push_back(TunerEvent::Ordered { slow: order.slow.clone(), pyramid });
                     events.push_back(TunerEvent::Stage("measuring classic Jacobi"));

@@ -1,6 +1,7 @@
 //! An estimate of the time that a sweep still takes.
 
 use crate::run::sweep::{CostPrediction, SweepOutline};
+use crate::solver::Subiterations;
 
 /// Estimated seconds for timing a setting.
 const TIMING: f64 = 0.7;
@@ -26,7 +27,8 @@ impl RemainingTime {
     pub fn new(outline: &SweepOutline, predictions: &[CostPrediction], times: bool) -> Self {
         let mut cells = vec![0.0; outline.cells.len()];
         for CostPrediction { index, cycles, seconds_per_cycle, .. } in predictions {
-            let k = outline.cells[*index].setting.k.followed() as f64;
+            let sweeps = outline.cells[*index].setting.cycle.sweeps();
+            let k = sweeps.unwrap_or(Subiterations::Infinite.followed()) as f64;
             let counting = cycles.map_or(0.0, |cycles| {
                 cycles.cycles.min(MOST_CYCLES) * seconds_per_cycle.unwrap_or(SECONDS_PER_SWEEP * k)
             });

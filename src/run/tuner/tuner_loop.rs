@@ -162,7 +162,9 @@ impl TunerLoop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{CostPrediction, Measure, PerAxis, RowOutcome, RunSpec};
+    use crate::run::{
+        CostPrediction, CycleLists, Measure, PerAxis, RowOutcome, RunSpec, TileLists,
+    };
     use crate::solver::{Kernel, SolverError};
     use crossbeam_channel::bounded;
 
@@ -217,9 +219,11 @@ mod tests {
         run.problem.shape = vec![64, 64];
         SweepSpec {
             run,
-            k: [1, 2, 4, 8].map(Into::into).to_vec(),
-            overlap: [0, 2, 4, 8].map(PerAxis::all).to_vec(),
-            tile: vec![PerAxis::all(8)],
+            cycle: CycleLists::Tiles(TileLists {
+                k: [1, 2, 4, 8].map(Into::into).to_vec(),
+                overlap: [0, 2, 4, 8].map(PerAxis::all).to_vec(),
+                tile: vec![PerAxis::all(8)],
+            }),
             kernel: vec![Kernel::AUTO],
             threads: vec![0],
             measure: vec![Measure::Cycles],
@@ -327,7 +331,8 @@ mod tests {
     fn an_invalid_sweep_is_rejected_in_a_sentence_and_the_loop_ends_with_its_handle() {
         let mut driver = Driver::new(64);
         let mut wrong = spec();
-        wrong.overlap = vec![PerAxis::all(3)];
+        let CycleLists::Tiles(lists) = &mut wrong.cycle else { panic!("it has tiles") };
+        lists.overlap = vec![PerAxis::all(3)];
         driver.sweeps.send(wrong).unwrap();
         let events = driver.until(|event| matches!(event, TunerEvent::Rejected(_)));
         let Some(TunerEvent::Rejected(why)) = events.last() else { unreachable!() };

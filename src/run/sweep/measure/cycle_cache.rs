@@ -29,6 +29,8 @@ fn key(run: &RunSpec) -> String {
     run.method.threads = 0;
     run.method.devices = MethodSpec::default().devices;
     run.method.block_size = None;
+    // The budget of a pass changes nothing of its iterates.
+    run.method.memory = None;
     let is_spectral = run.method.prefers_spectral();
     run.method.kernel = if is_spectral { Kernel::SPECTRAL } else { Kernel::AUTO };
     command_line(&run)

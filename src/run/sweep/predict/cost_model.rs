@@ -15,12 +15,17 @@
 //! work over its time with perfect balance: rows of tiles are shared among the threads of a CPU, and tiles
 //! fill a GPU in whole waves.
 //!
+//! A pass through fast memory has the updates and the values of the corrected model of pyramids
+//! ([`Streaming::work`](crate::solver::Streaming::work)), and constants for each budget.
+//!
 //! The run time of Kochurov, Vorotnikova and Golovashkin (2015) is a special case, at the overlap from
 //! which a cycle is exact; there a tile of R points is a pyramid of n sweeps: see [`pyramid_seconds`].
 
 use crate::grid::AxisTiling;
 use crate::run::plan::Plan;
+use crate::run::sweep::cycle::WorkingSet;
 use crate::run::sweep::per_axis::PerAxis;
+use crate::run::sweep::spec::Setting;
 use crate::solver::cpu::Sharing;
 use crate::solver::{Footprint, Kernel, Method, Place};
 use std::collections::HashMap;
@@ -31,14 +36,14 @@ const CONSTANTS: usize = 3;
 /// Seconds per point update, per value moved, and per cycle; each at least 0.
 type Constants = [f64; CONSTANTS];
 
-/// The model of one machine and one problem: constants for each tile size and kernel that was probed.
+/// The model of one machine and one problem: constants for each working set and kernel that was probed.
 #[derive(Clone, Debug, Default)]
 pub(in crate::run::sweep) struct CostModel(HashMap<Key, Fitted>);
 
-/// Tile size, kernel, and whether subiterations are made in the sine basis.
-type Key = (PerAxis, Kernel, bool);
+/// What a cycle works in, kernel, and whether subiterations are made in the sine basis.
+type Key = (WorkingSet, Kernel, bool);
 
-/// The constants of a tile size and a kernel.
+/// The constants of a working set and a kernel.
 #[derive(Clone, Copy, Debug)]
 struct Fitted {
     constants: Constants,
@@ -61,22 +66,23 @@ pub(in crate::run::sweep) fn concurrent_tiles(
 }
 
 impl CostModel {
-    /// Fits the constants of a tile size and a kernel to measurements.
+    /// Fits the constants of a working set and a kernel to measurements.
     pub fn fit(
         &mut self,
-        tile: PerAxis,
+        of: WorkingSet,
         kernel: Kernel,
         is_spectral: bool,
         concurrent: Option<f64>,
         probes: &[Probe],
     ) {
-        self.0.insert((tile, kernel, is_spectral), Fitted { constants: fit(probes), concurrent });
+        self.0.insert((of, kernel, is_spectral), Fitted { constants: fit(probes), concurrent });
     }
 
-    /// Predicted seconds per cycle; `None` if the tile size and the kernel were not probed.
-    pub fn seconds(&self, tile: PerAxis, kernel: Kernel, plan: &Plan) -> Option<f64> {
-        let Fitted { constants, concurrent } =
-            self.0.get(&(tile, kernel, plan.method.is_spectral()))?;
+    /// Predicted seconds per cycle; `None` if the working set and the kernel were not probed.
+    pub fn seconds(&self, setting: &Setting, plan: &Plan) -> Option<f64> {
+        let Setting { cycle, kernel, .. } = *setting;
+        let key = (cycle.working_set(), kernel, plan.method.is_spectral());
+        let Fitted { constants, concurrent } = self.0.get(&key)?;
         let work = work(plan, *concurrent);
         Some(work.iter().zip(constants).map(|(work, constant)| work * constant).sum())
     }
@@ -84,7 +90,7 @@ impl CostModel {
     /// The pyramid of least run time by Kochurov's formula, with the fitted seconds per update and per
     /// value; `None` if the tile size was not probed, or is too small for a pyramid.
     pub fn pyramid(&self, tile: PerAxis, kernel: Kernel) -> Option<Pyramid> {
-        let [update, value, _] = self.0.get(&(tile, kernel, false))?.constants;
+        let [update, value, _] = self.0.get(&(WorkingSet::Tile(tile), kernel, false))?.constants;
         let base = tile.largest();
         let heights = (1..base.div_ceil(2)).map(|height| Pyramid {
             height,
@@ -123,6 +129,10 @@ pub fn pyramid_seconds(base: usize, height: usize, transfer: f64, update: f64) -
 pub(in crate::run::sweep) fn work(plan: &Plan, concurrent: Option<f64>) -> [f64; CONSTANTS] {
     let shape = &plan.problem.shape;
     let points = shape.points() as f64;
+    if let Some(streaming) = plan.method.streaming() {
+        let [updates, values] = streaming.work(shape, matches!(plan.place, Place::Cuda { .. }));
+        return [updates, values, 1.0];
+    }
     let Some(tiling) = plan.method.tiling() else {
         // A sweep over the grid reads the iterate and the right-hand side, and writes.
         return [points, 3.0 * points, 1.0];
@@ -213,6 +223,7 @@ fn least_squares(probes: &[Probe], free: &[usize]) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::sweep::cycle::{CycleSetting, TileSetting};
     use crate::run::{Planner, RunSpec};
     use proptest::prelude::*;
 
@@ -220,6 +231,11 @@ mod tests {
         let mut spec = RunSpec::default();
         (spec.method.k, spec.method.overlap, spec.method.threads) = (k.into(), vec![overlap], 1);
         Planner::default().plan(&spec).unwrap()
+    }
+
+    fn setting(tile: usize) -> Setting {
+        let tile = TileSetting { tile: PerAxis::all(tile), k: 1.into(), overlap: PerAxis::all(0) };
+        Setting { cycle: CycleSetting::Tiles(tile), kernel: Kernel::AUTO, threads: 0 }
     }
 
     #[test]
@@ -233,7 +249,7 @@ mod tests {
             let probed = [(1, 0), (32, 0), (1, 16), (32, 16)].map(|(k, overlap)| plan(k, overlap));
             let seconds = |work: [f64; 3]| update * work[0] + value * work[1];
             let probes = probed.map(|plan| (work(&plan, None), seconds(work(&plan, None))));
-            model.fit(PerAxis::all(32), Kernel::AUTO, false, None, &probes);
+            model.fit(WorkingSet::Tile(PerAxis::all(32)), Kernel::AUTO, false, None, &probes);
             model.pyramid(PerAxis::all(32), Kernel::AUTO).unwrap().height
         };
         assert_eq!(best(1e-9, 0.0), 1);
@@ -282,11 +298,11 @@ mod tests {
             let probed = [(1, 0), (32, 0), (1, 16), (32, 16)].map(|(k, overlap)| plan(k, overlap));
             let probes: Vec<_> = probed.iter().map(|plan| (work(plan, None), seconds(plan))).collect();
             let mut model = CostModel::default();
-            model.fit(PerAxis::all(32), Kernel::AUTO, false, None, &probes);
+            model.fit(WorkingSet::Tile(PerAxis::all(32)), Kernel::AUTO, false, None, &probes);
             let asked = plan(k, 2 * overlap);
-            let predicted = model.seconds(PerAxis::all(32), Kernel::AUTO, &asked).unwrap();
+            let predicted = model.seconds(&setting(32), &asked).unwrap();
             prop_assert!((predicted / seconds(&asked) - 1.0).abs() < 1e-3);
-            prop_assert_eq!(model.seconds(PerAxis::all(16), Kernel::AUTO, &asked), None);
+            prop_assert_eq!(model.seconds(&setting(16), &asked), None);
         }
 
         /// Whatever the probes measured, predictions are finite and not negative.
@@ -296,8 +312,8 @@ mod tests {
             let probes: Vec<_> =
                 probed.iter().zip(&times).map(|(plan, time)| (work(plan, None), *time)).collect();
             let mut model = CostModel::default();
-            model.fit(PerAxis::all(32), Kernel::AUTO, false, None, &probes);
-            let predicted = model.seconds(PerAxis::all(32), Kernel::AUTO, &plan(8, 4)).unwrap();
+            model.fit(WorkingSet::Tile(PerAxis::all(32)), Kernel::AUTO, false, None, &probes);
+            let predicted = model.seconds(&setting(32), &plan(8, 4)).unwrap();
             prop_assert!(predicted >= 0.0 && predicted.is_finite());
         }
     }

@@ -1,7 +1,7 @@
 //! The predicted cost of a setting.
 
 use super::cycle_predictor::CyclePrediction;
-use crate::solver::Subiterations;
+use crate::run::sweep::cycle::CycleSetting;
 use std::cmp::Ordering;
 
 /// The predicted cost of a setting.
@@ -18,18 +18,18 @@ pub struct CostPrediction {
 }
 
 impl CostPrediction {
-    /// The cost of a setting with `k` sweeps per cycle, from the predictions of its parts; `counts` says
+    /// The cost of a setting with such a cycle, from the predictions of its parts; `counts` says
     /// whether the sweep counts cycles.
     pub(in crate::run::sweep) fn new(
         index: usize,
-        k: Subiterations,
+        cycle: CycleSetting,
         cycles: Option<CyclePrediction>,
         seconds_per_cycle: Option<f64>,
         counts: bool,
     ) -> Self {
         let cost = match (cycles.filter(|_| counts), seconds_per_cycle) {
             (Some(cycles), Some(seconds)) => Some(cycles.cycles * seconds),
-            (None, Some(seconds)) if !counts => k.per_sweep(seconds),
+            (None, Some(seconds)) if !counts => cycle.per_sweep(seconds),
             (Some(cycles), None) => Some(cycles.cycles),
             _ => None,
         };

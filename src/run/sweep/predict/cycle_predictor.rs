@@ -77,7 +77,7 @@ pub(in crate::run::sweep) struct CyclePredictor {
 /// The last problem with its spectrum, if its modes are sines. Its arrays are not kept.
 type KnownSpectrum = (Weak<Problem>, Option<Arc<Spectrum>>);
 
-/// k, and for each axis its points, tile and overlap.
+/// k, and for each axis its points, tile and overlap; of a pass its height alone.
 type Key = (Subiterations, Vec<[usize; 3]>);
 
 impl CyclePredictor {
@@ -108,10 +108,12 @@ impl CyclePredictor {
     }
 
     fn by_modes(&self, plan: &Plan, should_stop: ShouldStop<'_>) -> Option<CyclePrediction> {
+        if let Some(streaming) = plan.method.streaming() {
+            return self.by_sweeps(plan, streaming.height());
+        }
         let (k, tiling) = (&plan.method.k().finite()?, plan.method.tiling()?);
         let error_factor = ERROR_FACTORS.get(plan.problem.shape.dim() - 1)?;
-        let tolerance = plan.stop.tolerance.filter(|_| plan.stop.rule == StopRule::Residual)?;
-        let spectrum = self.spectrum(plan)?;
+        let (tolerance, spectrum) = self.reduction_by_modes(plan)?;
         let stencil = plan.problem.operator.stencil()?;
         let weights = [-stencil.a / stencil.d, -stencil.e / stencil.d];
         // A sweep raises a parabola evenly only where the rows of the matrix add up to 0.
@@ -143,6 +145,19 @@ impl CyclePredictor {
             error += turned_smooth.fold(0.0, f64::max) / (rate * effective.sweeps * cycles);
         }
         Some(CyclePrediction { cycles, error })
+    }
+
+    /// Cycles of so many sweeps of Jacobi's iteration each.
+    fn by_sweeps(&self, plan: &Plan, sweeps_per_cycle: usize) -> Option<CyclePrediction> {
+        let (tolerance, spectrum) = self.reduction_by_modes(plan)?;
+        let cycles = (spectrum.sweeps(tolerance) / sweeps_per_cycle as f64).ceil();
+        Some(CyclePrediction { cycles, error: 1.0 / cycles.max(1.0) })
+    }
+
+    /// The tolerance of the residual, and the modes that make up the residual.
+    fn reduction_by_modes(&self, plan: &Plan) -> Option<(f64, Arc<Spectrum>)> {
+        let tolerance = plan.stop.tolerance.filter(|_| plan.stop.rule == StopRule::Residual)?;
+        Some((tolerance, self.spectrum(plan)?))
     }
 }
 
@@ -179,13 +194,16 @@ pub(in crate::run::sweep) struct Predicting {
 }
 
 impl Predicting {
-    /// `None` if the plan has no cycles of tiles to predict, or no tolerance: counted on smaller grids, such a run would go on to
+    /// `None` if the plan has no cycles of tiles or passes to predict, or no tolerance: counted on smaller grids, such a run would go on to
     /// its limit.
     pub fn new(plan: &Arc<Plan>) -> Option<Self> {
         plan.stop.tolerance?;
-        let (k, tiling) = (plan.method.k(), plan.method.tiling()?);
-        let axis = |axis: &AxisTiling| [axis.n(), axis.tile(), axis.overlap()];
-        let key = (k, tiling.axes().iter().map(axis).collect());
+        let key = if let Some(streaming) = plan.method.streaming() {
+            (streaming.height().into(), Vec::new())
+        } else {
+            let axis = |axis: &AxisTiling| [axis.n(), axis.tile(), axis.overlap()];
+            (plan.method.k(), plan.method.tiling()?.axes().iter().map(axis).collect())
+        };
         Some(Self { plan: Arc::clone(plan), key, extrapolation: None })
     }
 
@@ -212,7 +230,9 @@ impl Predicting {
         } else if should_stop() {
             return Ok(Poll::Pending);
         } else {
-            self.extrapolation = Extrapolation::new(&self.plan.spec).map(Box::new);
+            // Few cycles of many sweeps say little of their number on another grid.
+            let spec = Some(&self.plan.spec).filter(|spec| !spec.method.name.is_streaming());
+            self.extrapolation = spec.and_then(Extrapolation::new).map(Box::new);
             if self.extrapolation.is_some() {
                 return Ok(Poll::Pending);
             }

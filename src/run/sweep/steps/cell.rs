@@ -132,9 +132,8 @@ impl CellMeasurement {
         }
         let counts = sweep.spec().measures(Measure::Cycles);
         let count = counts.then(|| sweep.cache.get(&plan.spec)).flatten();
-        let Setting { tile, kernel, .. } = self.setting;
         // At the machine's speed while the setting was timed.
-        let predicted = sweep.model.seconds(tile, kernel, plan).zip(timed);
+        let predicted = sweep.model.seconds(&self.setting, plan).zip(timed);
         let predicted = predicted.map(|(seconds, timed)| seconds * timed.slowdown);
         row.with(count, timed.map(|timed| timed.time), predicted, prediction)
     }

@@ -81,7 +81,7 @@ impl Predictions {
     fn begin(&mut self, sweep: &mut Sweep, index: usize) -> Result<(), MeasureError> {
         let setting = sweep.cells()[index].setting;
         let plan = std::sync::Arc::new(sweep.plan(&setting)?);
-        let seconds_per_cycle = sweep.model.seconds(setting.tile, setting.kernel, &plan);
+        let seconds_per_cycle = sweep.model.seconds(&setting, &plan);
         match (sweep.cache.get(&plan.spec), Predicting::new(&plan)) {
             (Some(CycleCount { cycles, outcome: CountOutcome::Converged, .. }), _) => {
                 let counted = CyclePrediction { cycles: cycles as f64, error: 0.0 };
@@ -102,7 +102,8 @@ impl Predictions {
         cycles: Option<CyclePrediction>,
         seconds_per_cycle: Option<f64>,
     ) {
-        let (k, counts) = (sweep.cells()[index].setting.k, sweep.spec().measures(Measure::Cycles));
-        self.predictions.push(CostPrediction::new(index, k, cycles, seconds_per_cycle, counts));
+        let cycle = sweep.cells()[index].setting.cycle;
+        let counts = sweep.spec().measures(Measure::Cycles);
+        self.predictions.push(CostPrediction::new(index, cycle, cycles, seconds_per_cycle, counts));
     }
 }

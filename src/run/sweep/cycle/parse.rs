@@ -1,7 +1,8 @@
-//! Lists of settings as they are typed: `4,8,16`, `0:30:2`, `32x16,64`.
+//! Lists of settings as they are typed: `4,8,16`, `0:30:2`, `32x16,64`, `1MB,4MB`.
 
-use super::per_axis::PerAxis;
-use crate::solver::Subiterations;
+use crate::grid::ByteCount;
+use crate::run::sweep::per_axis::PerAxis;
+use crate::solver::{MOST_HEIGHT, Subiterations};
 
 /// The most values in a list.
 const LONGEST: usize = 4096;
@@ -78,6 +79,31 @@ pub fn parse_per_axis(text: &str) -> Result<Vec<PerAxis>, String> {
     Ok(values)
 }
 
+/// The same for heights, sweeps of a pass: `1,2,4,8`.
+///
+/// # Errors
+/// As [`parse_numbers`].
+pub fn parse_heights(text: &str) -> Result<Vec<usize>, String> {
+    let heights = parse_numbers(text)?;
+    match heights.iter().find(|height| !(1..=MOST_HEIGHT).contains(*height)) {
+        Some(height) => Err(format!("{height} is not a height; it must be 1 to {MOST_HEIGHT}")),
+        None => Ok(heights),
+    }
+}
+
+/// Parses numbers of bytes, separated by commas: `1MB,4MB`.
+///
+/// # Errors
+/// As [`parse_numbers`].
+pub fn parse_budgets(text: &str) -> Result<Vec<ByteCount>, String> {
+    let values = text.split(',').map(|part| part.parse::<ByteCount>());
+    let values: Vec<_> = values.collect::<Result<_, _>>().map_err(|why| why.to_string())?;
+    if values.len() > LONGEST {
+        return Err(format!("it has more than {LONGEST} values"));
+    }
+    Ok(values)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +116,15 @@ mod tests {
             assert!(parse_numbers(wrong).is_err(), "{wrong}");
         }
         assert!(parse_numbers("30:0:2").unwrap_err().ends_with("write it as 0:30:2"));
+        assert_eq!(parse_heights("1,4096"), Ok(vec![1, 4096]));
+        for wrong in ["0:4", "4097", "auto"] {
+            assert!(parse_heights(wrong).is_err(), "{wrong}");
+        }
+        let budgets = parse_budgets("1MB, 500 kB").unwrap();
+        assert_eq!(budgets, [1_000_000, 500_000].map(ByteCount::new));
+        for wrong in ["", "1MB,", "1.5MB", "4XB"] {
+            assert!(parse_budgets(wrong).is_err(), "{wrong}");
+        }
         let named = |text: &str| {
             parse_per_axis(text)
                 .map(|values| values.iter().map(PerAxis::to_string).collect::<Vec<_>>())
