@@ -3,6 +3,7 @@
 use crate::grid::ByteCount;
 use crate::run::sweep::per_axis::PerAxis;
 use crate::solver::{MOST_HEIGHT, Subiterations};
+use std::num::IntErrorKind;
 
 /// The most values in a list.
 const LONGEST: usize = 4096;
@@ -13,8 +14,10 @@ const LONGEST: usize = 4096;
 /// What the list must be, as a sentence without its subject.
 pub fn parse_numbers(text: &str) -> Result<Vec<usize>, String> {
     let whole = |text: &str| {
-        text.trim().parse::<usize>().map_err(|_| {
-            "it must be whole numbers or ranges with commas, such as 4,8,16 or 0:30:2".to_owned()
+        text.trim().parse::<usize>().map_err(|why| match why.kind() {
+            IntErrorKind::PosOverflow => format!("each number must be at most {}", usize::MAX),
+            _ => "it must be whole numbers or ranges with commas, such as 4,8,16 or 0:30:2"
+                .to_owned(),
         })
     };
     let mut values = Vec::new();
@@ -116,6 +119,8 @@ mod tests {
             assert!(parse_numbers(wrong).is_err(), "{wrong}");
         }
         assert!(parse_numbers("30:0:2").unwrap_err().ends_with("write it as 0:30:2"));
+        let said = parse_numbers("4,99999999999999999999").unwrap_err();
+        assert!(said.starts_with("each number must be at most 18"), "{said}");
         assert_eq!(parse_heights("1,4096"), Ok(vec![1, 4096]));
         for wrong in ["0:4", "4097", "auto"] {
             assert!(parse_heights(wrong).is_err(), "{wrong}");
