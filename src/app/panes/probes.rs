@@ -44,7 +44,7 @@ impl PaneType for ProbesPane {
     }
 
     fn figure(&self, session: &Session) -> Option<FigureKind> {
-        (!session.view.probes.is_empty()).then_some(FigureKind::PROBES)
+        (!session.probes().is_empty()).then_some(FigureKind::PROBES)
     }
 
     fn need(&self) -> Need {
@@ -61,7 +61,8 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
     let Some(report) = report else {
         return;
     };
-    if session.view.probes.is_empty() {
+    let probes = session.probes();
+    if probes.is_empty() {
         let text = format!(
             "Point at the map and press D, or right-click it, to add a probe; at most {MAX_PROBES}."
         );
@@ -70,7 +71,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
     }
     let name = |point| point_label(point, report.plan.problem.shape.dim() == 1);
     ui.horizontal_wrapped(|ui| {
-        for (index, &point) in session.view.probes.iter().enumerate() {
+        for (index, &point) in probes.iter().enumerate() {
             let name = name(point);
             let now = report.observation.probes.iter().find(|(at, _)| *at == point);
             let sign = if now.is_some_and(|(_, value)| value.is_infinite()) { " ∞" } else { "" };
@@ -88,7 +89,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
     let is_1d = report.plan.problem.shape.dim() == 1;
     let theme = theme::of_figures(ui);
     let series = |probe: &ProbeSeries| {
-        let index = session.view.probes.iter().position(|point| *point == probe.point);
+        let index = probes.iter().position(|point| *point == probe.point);
         let colour = theme.curve(index.unwrap_or(0));
         probe_series(probe, is_1d, colours.scale, colours.absolute, observation.cycle, colour)
     };
@@ -99,8 +100,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
         let known = known.find(|probe| probe.point == **point);
         report.latest.cycle > 1 && known.is_none_or(|probe| probe.values.len() < 2)
     };
-    let filling: Vec<_> =
-        session.view.probes.iter().filter(is_filling).map(|&point| name(point)).collect();
+    let filling: Vec<_> = probes.iter().filter(is_filling).map(|&point| name(point)).collect();
     if !filling.is_empty() {
         let text = format!("Recorded from the next cycle on: {}", filling.join(", "));
         ui.add(Label::new(RichText::new(text).small().weak()).truncate());

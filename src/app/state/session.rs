@@ -193,7 +193,7 @@ impl Session {
                 is_of_iterate: false,
             }),
             probe,
-            probes: self.view.probes.clone(),
+            probes: self.probes(),
             edge_share: true,
             ..ObservationRequest::default()
         }
@@ -245,6 +245,13 @@ impl Session {
         let (x, row) = (tiling.x(), tiling.middle(1));
         let at_border = x.owned(x.owner(x.n() / 2)).start;
         [at_border, tiling.middle(0)].map(|i| GridPoint::shown([i, row], slice)).into()
+    }
+
+    /// The probes that the grid has: others stay for a run on theirs.
+    pub fn probes(&self) -> Vec<GridPoint> {
+        let shape = self.spec.problem.grid();
+        let is_there = |point: &GridPoint| shape.is_some_and(|shape| point.place(&shape).is_some());
+        self.view.probes.iter().copied().filter(is_there).collect()
     }
 
     /// What is shown of the chosen grid, and the slice that it is in 3D; `None` while the tiles are invalid.

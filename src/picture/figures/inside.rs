@@ -108,10 +108,10 @@ impl FigureType for InsideCycle {
         // The halo lies around the points that are computed.
         let end = |axis: usize| inside.computed[axis].end as f64 + 1.0;
         let start = |axis: usize| inside.computed[axis].start as f64 - 1.0;
-        let [label, down_label] = Slice::index_names(inside.slice);
+        let [label_across, label_down] = Slice::index_names(inside.slice);
         let y_axis = match is_1d {
             true => MapAxis { label: "subiteration", start: 0.0, end: down as f64 },
-            false => MapAxis { label: down_label, start: start(1), end: end(1) },
+            false => MapAxis { label: label_down, start: start(1), end: end(1) },
         };
         let title = match spec.annotations {
             true => about_outlines(inside).to_owned(),
@@ -142,7 +142,7 @@ impl FigureType for InsideCycle {
             title: &titles.title,
             subtitle: &titles.subtitle,
             panels: &[panel],
-            x_axis: MapAxis { label, start: start(0), end: end(0) },
+            x_axis: MapAxis { label: label_across, start: start(0), end: end(0) },
             y_axis,
             equal_aspect: !is_1d,
             scale,

@@ -249,7 +249,7 @@ impl SaveDialog {
         let chosen = session.view.compare.chosen(session.pins.all());
         let others = usize::from(chosen.is_some());
         let view = ViewSpec {
-            probes: session.view.probes.clone(),
+            probes: session.probes(),
             places: self.places.clone(),
             ..ViewSpec::default()
         };
@@ -465,7 +465,6 @@ impl SaveDialog {
         let is_line = session.spec.problem.shape.len() == 1;
         let InsideView { all_of_line, .. } = session.view.inside;
         let inside = InsideView { all_of_line: all_of_line && is_line, ..session.view.inside };
-        let probes = session.view.probes.iter().copied();
         // A profile has a scale of its own; all other kinds have that of the map.
         let (scale, absolute) = match (drawn.kind == FigureKind::PROFILE, session.view.profile.log)
         {
@@ -488,7 +487,7 @@ impl SaveDialog {
             slow_link: if uses.slow_link { session.view.slow_link } else { SlowLink::default() },
             through: session.view.through.filter(|_| uses.through),
             cut: uses.cut.then_some(self.cut),
-            probes: probes.filter(|_| uses.probes).collect(),
+            probes: if uses.probes { session.probes() } else { Vec::new() },
             inside: if uses.inside { inside } else { InsideView::default() },
             pairing: match self.is_film() && !numbers.is_empty() {
                 true => session.view.compare.at_equal.pairing(),
@@ -610,9 +609,7 @@ mod tests {
         if !uses.norm {
             view_again.norm = Norm::default();
         }
-        if !uses.probes {
-            view_again.probes.clear();
-        }
+        view_again.probes = if uses.probes { session.probes() } else { Vec::new() };
         view_again.inside.all_of_line = false;
         if !uses.inside {
             view_again.inside = InsideView::default();

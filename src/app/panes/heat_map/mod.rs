@@ -282,7 +282,7 @@ impl HeatMap {
         if let Some(drag) = &session.drag {
             overlay::caption(ui, clips[0], &drag.caption(report), Align2::LEFT_BOTTOM);
         }
-        for (index, point) in session.view.probes.iter().enumerate() {
+        for (index, point) in session.probes().into_iter().enumerate() {
             if let Some(at) = point.within(self.slice) {
                 overlay::probe(ui, area, &to_screen, at, index, self.is_diagram);
             }
