@@ -90,24 +90,26 @@ fn fitted(spec: &RunSpec, shape: &Shape, gpu: &str, free: u64) -> Option<(RunSpe
     if is_classic {
         height = divisor(spec.stop.max_cycles, height.min(MOST_SWEEPS));
         fitted.stop.max_cycles /= height as u64;
+        // The update of a cycle was that of a sweep.
+        if fitted.stop.rule == StopRule::Change {
+            fitted.stop.rule = StopRule::ChangePerSweep;
+        }
     }
     method.height = Some(Height::Sweeps(height));
     let stream = AutoStream { gpu: gpu.to_owned(), free, needed, memory, height };
     Some((fitted, stream))
 }
 
-/// Whether the run is Jacobi's iteration, sweep by sweep, whose planes can stream. A tolerance of the update is one of a
-/// sweep, which passes do not find.
+/// Whether the run is Jacobi's iteration, sweep by sweep, whose planes can stream.
 fn is_plain(spec: &RunSpec) -> bool {
-    let (method, stop) = (&spec.method, &spec.stop);
+    let method = &spec.method;
     method.name == MethodName::Classic
         && spec.store.is_none()
         && method.omega == 1.0
         && method.block_size.is_none()
         && [Kernel::AUTO, Kernel::FASTEST, Kernel::CLASSIC].contains(&method.kernel)
         && !matches!(spec.problem.kind, ProblemKind::Matrix | ProblemKind::Diffusion)
-        && stop.max_cycles > 0
-        && (stop.rule == StopRule::Residual || stop.tolerance.is_none())
+        && spec.stop.max_cycles > 0
 }
 
 /// The largest divisor of a number that is at most `most`.
@@ -166,10 +168,16 @@ mod tests {
         assert!(refuses(&|spec| spec.method.simulate_devices = Some(2)));
         assert!(refuses(&|spec| spec.method.devices = vec![0, 1]));
         assert!(refuses(&|spec| spec.problem.kind = ProblemKind::Diffusion));
-        assert!(refuses(&|spec| spec.stop.rule = StopRule::Change));
-        assert!(!refuses(&|spec| {
-            (spec.stop.rule, spec.stop.tolerance) = (StopRule::Change, None);
-        }));
+    }
+
+    #[test]
+    fn a_tolerance_of_the_update_of_a_sweep_stays_one() {
+        let mut spec = classic();
+        spec.stop.rule = StopRule::Change;
+        assert_eq!(fit(&spec, 8 * GB).unwrap().stop.rule, StopRule::ChangePerSweep);
+        spec.method.set_name(MethodName::Wavefront);
+        let made = fit(&spec, 8 * GB).unwrap();
+        assert_eq!(made.stop.rule, StopRule::Change, "a cycle was a pass before");
     }
 
     #[test]
