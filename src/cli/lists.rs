@@ -77,22 +77,21 @@ impl CycleListArgs {
     /// The run whose settings are measured.
     ///
     /// # Errors
-    /// [`UsageError`] if its method takes no lists, or other ones, and that of a file that cannot be read.
+    /// [`UsageError`] if its method takes no lists, or other ones; also if a file cannot be read.
     pub fn run(&self, common: &CommonArgs) -> anyhow::Result<RunSpec> {
         if self.method == Some(MethodName::Classic) {
             let why = "--method classic has no settings to measure; it must be hierarchical, pyramid or wavefront";
             return Err(UsageError(why.to_owned()).into());
         }
         let run = common.spec(self.method)?;
-        let name = run.method.name;
         let of_passes = [("--height", self.height.is_some()), ("--memory", self.memory.is_some())];
         let of_passes = of_passes.into_iter().find_map(|(option, given)| given.then_some(option));
         // Tiles are measured where a run of classic Jacobi is given, too.
-        let (name, given, others) = match name.is_streaming() {
-            true => (name, self.tiles.given(), "whose lists are --height and --memory"),
-            false => {
-                (MethodName::Hierarchical, of_passes, "whose lists are --k, --overlap and --tile")
+        let (name, given, others) = match run.method.name {
+            name if name.is_streaming() => {
+                (name, self.tiles.given(), "whose lists are --height and --memory")
             }
+            _ => (MethodName::Hierarchical, of_passes, "whose lists are --k, --overlap and --tile"),
         };
         match given {
             Some(option) => Err(UsageError(format!(

@@ -141,8 +141,8 @@ impl SweepSpec {
     /// The number of values of each list, with its name: that which changes fastest from setting to setting is last.
     fn lengths(&self) -> Vec<(&'static str, usize)> {
         let mut lengths = self.cycle.lengths();
-        // The rows and the columns of a map lie next to each other.
-        let shown = lengths.len() - self.cycle.axes().len();
+        // The last two are the rows and the columns of a map, which lie next to each other.
+        let shown = lengths.len() - 2;
         let between = [("kernel", self.kernel.len()), ("threads", self.threads.len())];
         lengths.splice(shown..shown, between);
         lengths
