@@ -234,10 +234,13 @@ mod tests {
             let mut reversed = spec.clone();
             match &mut reversed.cycle {
                 CycleLists::Tiles(TileLists { k, overlap, tile }) => {
-                    (k.reverse(), overlap.reverse(), tile.reverse());
+                    k.reverse();
+                    overlap.reverse();
+                    tile.reverse();
                 }
                 CycleLists::Passes(PassLists { height, memory }) => {
-                    (height.reverse(), memory.reverse());
+                    height.reverse();
+                    memory.reverse();
                 }
             }
             let (normalized, reversed) = (spec.normalized(), reversed.normalized());
