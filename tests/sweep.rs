@@ -323,6 +323,8 @@ fn an_invalid_sweep_is_an_error_in_one_sentence() {
         ("--method pyramid --memory 1MB,much", &["a whole number of bytes with a unit"]),
         ("--method pyramid --memory 1kB", &["the only setting cannot run", "three planes"]),
         ("--method pyramid --memory 4kB --height 9,12", &["none of the 2 settings can run"]),
+        ("--method pyramid --memory -1MB", &["'-1MB'", "--memory"]),
+        ("--method wavefront --slabs two", &["--slabs is two", "pyramid"]),
         ("--method pyramid --k 4", &["--k has no effect on method pyramid"]),
         ("--tol -1", &["--tol is -1"]),
         ("--k -3:4", &["'-3:4'", "--k"]),

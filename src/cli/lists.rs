@@ -5,7 +5,7 @@ use super::console::UsageError;
 use super::values::{self, BudgetList, HeightList, PerAxisList, SubiterationsList};
 use crate::grid::ByteCount;
 use crate::run::{CycleLists, MethodName, PassLists, PerAxis, RunSpec, TileLists};
-use crate::solver::{Kernel, Subiterations};
+use crate::solver::{Kernel, Slabs, Subiterations};
 use clap::Args;
 
 /// Lists of settings. Each subcommand has its own defaults.
@@ -69,30 +69,37 @@ pub struct CycleListArgs {
     #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::height_list, allow_hyphen_values = true)]
     height: Option<HeightList>,
     /// Fast memory of --method pyramid or wavefront, comma-separated: 1MB,4MB
-    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::budget_list)]
+    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::budget_list, allow_hyphen_values = true)]
     memory: Option<BudgetList>,
+    /// Slabs of --method pyramid that are on a GPU at a time [default: auto]
+    #[arg(long, value_name = "SLABS", help_heading = "Settings")]
+    slabs: Option<Slabs>,
 }
 
 impl CycleListArgs {
     /// The run whose settings are measured.
     ///
     /// # Errors
-    /// [`UsageError`] if its method takes no lists, or other ones, and that of a file that cannot be read.
+    /// [`UsageError`] if its method takes no lists, or other ones; also if a file cannot be read.
     pub fn run(&self, common: &CommonArgs) -> anyhow::Result<RunSpec> {
         if self.method == Some(MethodName::Classic) {
             let why = "--method classic has no settings to measure; it must be hierarchical, pyramid or wavefront";
             return Err(UsageError(why.to_owned()).into());
         }
-        let run = common.spec(self.method)?;
-        let name = run.method.name;
-        let of_passes = [("--height", self.height.is_some()), ("--memory", self.memory.is_some())];
+        let mut run = common.spec(self.method)?;
+        run.method.slabs = self.slabs.unwrap_or(run.method.slabs);
+        let of_passes = [
+            ("--height", self.height.is_some()),
+            ("--memory", self.memory.is_some()),
+            ("--slabs", self.slabs.is_some()),
+        ];
         let of_passes = of_passes.into_iter().find_map(|(option, given)| given.then_some(option));
         // Tiles are measured where a run of classic Jacobi is given, too.
-        let (name, given, others) = match name.is_streaming() {
-            true => (name, self.tiles.given(), "whose lists are --height and --memory"),
-            false => {
-                (MethodName::Hierarchical, of_passes, "whose lists are --k, --overlap and --tile")
+        let (name, given, others) = match run.method.name {
+            name if name.is_streaming() => {
+                (name, self.tiles.given(), "whose lists are --height and --memory")
             }
+            _ => (MethodName::Hierarchical, of_passes, "whose lists are --k, --overlap and --tile"),
         };
         match given {
             Some(option) => Err(UsageError(format!(

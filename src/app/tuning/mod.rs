@@ -1,4 +1,5 @@
-//! The tuning map: settings of k, overlap and tile, or of height and budget, and of kernels, measured one after the other by the tuner.
+//! The tuning map: settings of k, overlap and tile, or of height and budget, and of kernels, measured one after the other by
+//! the tuner.
 
 mod charts;
 mod layers;
@@ -253,7 +254,7 @@ impl Tuning {
         let is_measuring = self.is_measuring();
         let Self { results, value, layer, beside, hover, save, measured_papers, .. } = self;
         let Some(results) = results.as_ref() else {
-            empty(&mut left);
+            empty(&mut left, session.spec.method.name.is_streaming());
             if papers::ui(&mut right, measured_papers, is_measuring, session, commands) {
                 *beside = Beside::Papers;
             }
@@ -294,14 +295,16 @@ impl Tuning {
 }
 
 /// What is shown before the first map.
-fn empty(ui: &mut Ui) {
+fn empty(ui: &mut Ui, streams: bool) {
     ui.add_space(theme::GAP);
     ui.label(RichText::new("The tuning map").heading());
-    ui.label(
-        "Each cell is a setting: overlap from left to right, k or the tile from top to bottom; of a run that streams, the \
-         budget and the height. Choose the lists on the left and press Start. All cells show their prediction first, hatched; measurements replace \
+    let [across, down] =
+        if streams { ["the budget", "the height"] } else { ["overlap", "k or the tile"] };
+    ui.label(format!(
+        "Each cell is a setting: {across} from left to right, {down} from top to bottom. Choose the lists on \
+         the left and press Start. All cells show their prediction first, hatched; measurements replace \
          it, the lowest predicted cost first. Click a cell to open its run in the explorer.",
-    );
+    ));
 }
 
 /// The menu of the displayed quantity.

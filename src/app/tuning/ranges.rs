@@ -98,7 +98,7 @@ impl Default for Ranges {
             "Fast memory for a slab or the moving window: two iterates and the right-hand side.";
         let of_passes = CycleFields::Passes([
             field("Height", "Sweeps of a pass.", NUMBERS, "1,2,4,8,16,32"),
-            field("Budget", about, BUDGETS, "250kB,500kB,1MB,2MB,4MB,8MB"),
+            field("Budget", about, BUDGETS, "250kB,1MB,4MB,16MB"),
         ]);
         let lists = |cycle| Lists { cycle, kernels: vec![Kernel::AUTO] };
         Self {

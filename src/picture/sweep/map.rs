@@ -1,5 +1,5 @@
-//! What a map of k × overlap, of tile × overlap, or of height × budget shows: the cells of a sweep, coloured by what was measured of them, or
-//! by what is predicted as long as nothing was measured.
+//! What a map of k × overlap, of tile × overlap, or of height × budget shows: the cells of a sweep, coloured by what was
+//! measured of them, or by what is predicted as long as nothing was measured.
 //!
 //! The figure that is saved and the window's map are both drawn from this.
 

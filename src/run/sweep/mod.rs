@@ -1,5 +1,5 @@
-//! Sweeps over settings of k, overlap and tile, or of height and budget, and of kernels: which of them can run, what is measured and
-//! predicted of each, and the table that keeps the rows.
+//! Sweeps over settings of k, overlap and tile, or of height and budget, and of kernels: which of them can run, what is
+//! measured and predicted of each, and the table that keeps the rows.
 
 mod baseline;
 mod blocking;

@@ -248,7 +248,9 @@ impl SweepRow {
             if matches!(outcome, CountOutcome::Converged | CountOutcome::Capped) {
                 let capped = outcome == CountOutcome::Capped;
                 self.cycles = Some(Cycles { count: cycles, capped });
-                self.edge_share = Some(edge_share).filter(|share| share.is_finite());
+                // A pass has no tile borders.
+                let is_of_tiles = self.tile.is_some();
+                self.edge_share = Some(edge_share).filter(|share| is_of_tiles && share.is_finite());
             }
         }
         self.seconds_per_cycle = time.map(|time| time.median);

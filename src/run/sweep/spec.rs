@@ -141,8 +141,8 @@ impl SweepSpec {
     /// The number of values of each list, with its name: that which changes fastest from setting to setting is last.
     fn lengths(&self) -> Vec<(&'static str, usize)> {
         let mut lengths = self.cycle.lengths();
-        // The rows and the columns of a map lie next to each other.
-        let shown = lengths.len() - self.cycle.axes().len();
+        // The last two are the rows and the columns of a map, which lie next to each other.
+        let shown = lengths.len() - 2;
         let between = [("kernel", self.kernel.len()), ("threads", self.threads.len())];
         lengths.splice(shown..shown, between);
         lengths
@@ -234,10 +234,13 @@ mod tests {
             let mut reversed = spec.clone();
             match &mut reversed.cycle {
                 CycleLists::Tiles(TileLists { k, overlap, tile }) => {
-                    (k.reverse(), overlap.reverse(), tile.reverse());
+                    k.reverse();
+                    overlap.reverse();
+                    tile.reverse();
                 }
                 CycleLists::Passes(PassLists { height, memory }) => {
-                    (height.reverse(), memory.reverse());
+                    height.reverse();
+                    memory.reverse();
                 }
             }
             let (normalized, reversed) = (spec.normalized(), reversed.normalized());

@@ -194,8 +194,8 @@ pub(in crate::run::sweep) struct Predicting {
 }
 
 impl Predicting {
-    /// `None` if the plan has no cycles of tiles or passes to predict, or no tolerance: counted on smaller grids, such a run would go on to
-    /// its limit.
+    /// `None` if the plan has no cycles of tiles or passes to predict, or no tolerance: counted on smaller grids, such a run
+    /// would go on to its limit.
     pub fn new(plan: &Arc<Plan>) -> Option<Self> {
         plan.stop.tolerance?;
         let key = if let Some(streaming) = plan.method.streaming() {

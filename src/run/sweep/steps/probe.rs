@@ -12,7 +12,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Times a few settings of each working set and kernel ([`CycleSetting::to_probe`]), and fits the constants of the cost model to them.
+/// Times a few settings of each working set and kernel ([`CycleSetting::to_probe`]), and fits the constants of the cost model
+/// to them.
 pub(in crate::run) struct Probe {
     groups: VecDeque<(WorkingSet, Kernel)>,
     /// Settings of the first group that are still to be timed.
