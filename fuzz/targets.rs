@@ -7,20 +7,24 @@ use std::fmt::{Debug, Display};
 use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::{Arc, OnceLock};
+use tempfile::TempDir;
 use tilescope::app::SettingsFile;
 use tilescope::cli::refusals;
 use tilescope::grid::{ByteCount, Slice};
 use tilescope::lesson::Lesson;
 use tilescope::picture::{ColourMap, link_text, read_link};
 use tilescope::problem::{input, matrix};
-use tilescope::run::{InitialGuess, PerAxis, Planner, RunSpec, SweepTable};
-use tilescope::solver::{Height, Subiterations};
+use tilescope::run::{
+    Backend, InitialGuess, PerAxis, Plan, Planner, Run, RunSpec, Store, StoredRunError, SweepTable,
+};
+use tilescope::solver::{Height, MethodName, Subiterations};
 
 /// A target: its name, which is that of its folder in the corpus, and what it does.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     ("run-file", run_file),
     ("figure", figure),
     ("input", input),
@@ -30,6 +34,7 @@ pub const TARGETS: [Target; 9] = [
     ("settings", settings),
     ("lesson", lesson),
     ("link", link),
+    ("store", store),
 ];
 
 /// Points of the largest grid that is planned: a plan takes no memory of the grid's size, but its
@@ -168,6 +173,60 @@ pub fn link(bytes: &[u8]) {
         }
         Err(error) => sentence(&error),
     }
+}
+
+/// The folder of a run that streams: its checkpoint, and below a line of dashes the norms of its passes. The arrays are those
+/// of a run of two passes, which is `tilescope solve --shape 6x5 --method wavefront --height 1 --backend cpu --tol none`.
+pub fn store(bytes: &[u8]) {
+    let (plan, made) = stored_run();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path();
+    for name in ["iterate-even", "iterate-odd", "right-hand-side"] {
+        std::fs::copy(made.path().join(name), path.join(name)).expect("an array");
+    }
+    let at = bytes.windows(DASHES.len()).position(|window| window == DASHES);
+    let checkpoint = &bytes[..at.unwrap_or(bytes.len())];
+    std::fs::write(path.join("checkpoint.toml"), checkpoint).expect("room");
+    if let Some(at) = at {
+        std::fs::write(path.join("norms.csv"), &bytes[at + DASHES.len()..]).expect("room");
+    }
+    let opened = Store::open(path, plan).map_err(StoredRunError::from);
+    match opened.and_then(|store| Run::in_store(plan, store)) {
+        Ok(mut run) => {
+            assert!(run.cycle() <= plan.stop.max_cycles);
+            assert!(run.history().records().map(|it| it.cycle).is_sorted());
+            // A checkpoint may say that it has diverged.
+            _ = run.advance(1);
+        }
+        Err(error) => {
+            sentence(&error);
+            let kept = std::fs::read(path.join("checkpoint.toml")).ok();
+            assert_eq!(kept.as_deref(), Some(checkpoint), "{error}");
+        }
+    }
+}
+
+const DASHES: &[u8] = b"---\n";
+
+/// The run of [`store`], and its folder.
+fn stored_run() -> &'static (Arc<Plan>, TempDir) {
+    static MADE: OnceLock<(Arc<Plan>, TempDir)> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let mut spec = RunSpec::default();
+        spec.problem.shape = vec![6, 5];
+        spec.method.set_name(MethodName::Wavefront);
+        (spec.method.height, spec.method.backend) = (Some(Height::Sweeps(1)), Backend::Cpu);
+        (spec.method.threads, spec.stop.tolerance, spec.stop.max_cycles) = (1, None, 100);
+        let plan = Arc::new(Planner::default().plan(&spec).expect("a plan"));
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = Store::open(folder.path(), &plan).expect("a new store");
+        let mut run = Run::in_store(&plan, store).expect("little memory");
+        for _ in 0..2 {
+            run.advance(1).expect("a CPU");
+        }
+        drop(run);
+        (plan, folder)
+    })
 }
 
 /// Values of options: every parser of the command line, and of the types that options and run files share. What
