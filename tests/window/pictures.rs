@@ -53,7 +53,6 @@ pub const TESTS: &[(&str, fn())] = &[
     ("probes_light", probes_light),
     ("tuning_map_dark", tuning_map_dark),
     ("tuning_map_light", tuning_map_light),
-    ("tuning_predicted_dark", tuning_predicted_dark),
     ("tuning_predicted_light", tuning_predicted_light),
     ("tuning_papers", tuning_papers),
     ("tuning_tiles", tuning_tiles),
@@ -436,10 +435,6 @@ fn tuning_map_dark() {
 
 fn tuning_map_light() {
     compare(&mut crate::tuning::measured(USUAL, Theme::Light), "tuning_map_light");
-}
-
-fn tuning_predicted_dark() {
-    compare(&mut crate::tuning::predicted(Theme::Dark), "tuning_predicted_dark");
 }
 
 fn tuning_predicted_light() {
