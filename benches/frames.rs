@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tilescope::app::Explorer;
 use tilescope::grid::GridPoint;
-use tilescope::picture::{Camera, ColourMap, Opened, Projection, Range, Scale, ScaleKind, Volume};
+use tilescope::picture::Opened;
 use tilescope::run::{
     Backend, CutLine, CycleLists, Experiment, FieldKind, FrequencyRequest, MapRequest, Measure,
     ObservationRequest, Planner, ProfileRequest, ReplayRequest, ReplayTarget, Rewinder, RunSpec,
@@ -37,7 +37,7 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let parts: [(&str, fn()); 11] = [
+    let parts: [(&str, fn()); 10] = [
         ("frames", frame_times),
         ("pictures", first_pictures),
         ("drag", drags),
@@ -48,7 +48,6 @@ fn main() {
         ("keyframes", keyframes),
         ("replay", replays),
         ("tuning", tuning),
-        ("volume", volumes),
     ];
     // The parts named on the command line, or all.
     let named: Vec<String> = std::env::args().skip(1).filter(|name| name != "--bench").collect();
@@ -493,47 +492,6 @@ fn request(epoch: u64, run: RunSpec) -> WorkerRequest {
 }
 
 /// The time of an observation by its parts; the least of several, since other load only adds.
-/// Pictures of a volume in the most samples that one has, from all sides: of new values each, and of the same ones.
-fn volumes() {
-    const SIDE: usize = 640;
-    let mut spec = RunSpec::default();
-    spec.method.backend = Backend::Cpu;
-    spec.problem.shape = vec![128; 3];
-    (spec.method.tile, spec.method.k) = (vec![16], 16.into());
-    let plan = Arc::new(Planner::default().plan(&spec).expect("a plan"));
-    let mut experiment = Experiment::new(&plan).expect("memory");
-    experiment.advance(3).expect("the CPU does not fail");
-    let request = ObservationRequest { volume: Some(128), ..ObservationRequest::default() };
-    let observed = experiment.observe(&request).expect("the CPU does not fail");
-    let samples = observed.volume.expect("a 3D grid");
-    let scale = Scale::new(ScaleKind::Log, Range::of(ScaleKind::Log, samples.values.clone()));
-    let draw = |volume: &Volume, azimuth: f64| {
-        let camera = Camera { azimuth, ..Camera::default() };
-        let projection = Projection::new(&samples, camera, [SIDE as f64; 2]);
-        volume.pixels(&projection, [SIDE; 2], &scale, ColourMap::Inferno, false)
-    };
-    let ready = Volume::new(&samples);
-    let median = |draw: &dyn Fn(f64)| {
-        let time = |azimuth: f64| {
-            let begin = Instant::now();
-            draw(azimuth);
-            begin.elapsed().as_secs_f64()
-        };
-        let mut times: Vec<_> = (0..72).map(|step| time(5.0 * f64::from(step))).collect();
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
-    };
-    let new = median(&|azimuth| drop(draw(&Volume::new(&samples), azimuth)));
-    let same = median(&|azimuth| drop(draw(&ready, azimuth)));
-    println!(
-        "a volume of 128³ samples in {SIDE} × {SIDE} pixels, median of 72 sides: {:.1} ms ({:.0} pictures a second), turned alone {:.1} ms ({:.0})",
-        new * 1e3,
-        1.0 / new,
-        same * 1e3,
-        1.0 / same,
-    );
-}
-
 fn observations() {
     for side in [256, 1024] {
         let plan = Arc::new(Planner::default().plan(&run(side)).expect("a plan"));

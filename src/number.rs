@@ -6,7 +6,15 @@ const PRIME: u64 = 0x0000_0100_0000_01b3;
 
 /// A number that stands for every bit of some values: FNV-1a.
 pub fn fnv(values: impl Iterator<Item = f64>) -> u64 {
-    let bytes = values.flat_map(|value| value.to_bits().to_le_bytes());
+    fnv_of_bytes(values.flat_map(|value| value.to_bits().to_le_bytes()))
+}
+
+/// The same of a text.
+pub fn fnv_of_text(text: &str) -> u64 {
+    fnv_of_bytes(text.bytes())
+}
+
+fn fnv_of_bytes(bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
 }
 

@@ -1672,7 +1672,7 @@ fn what_is_drawn_of_a_3d_grid_is_refused_for_others_and_can_be_drawn_again() {
     let flat = format!("render {SMALL} --kind slices -o c.png");
     refused(&folder, &flat, 2, &["slices cannot be drawn for this run", "Only a 3D grid"]);
     let outside = format!("render {grid} --kind slices --through 3,10,1 -o c.png");
-    refused(&folder, &outside, 2, &["the common point is 3,10,1; points are 0,0,0 to 11,9,7"]);
+    refused(&folder, &outside, 2, &["through is 3,10,1; points are 0,0,0 to 11,9,7"]);
     let unused = format!("render {grid} --through 3,9,1 -o c.png");
     refused(&folder, &unused, 2, &["--through has no effect on heat-map"]);
 }

@@ -297,7 +297,7 @@ pub struct RunArgs {
     /// Fast memory of --method pyramid or wavefront, for two iterates and the right-hand side of a slab or
     /// a window [default: 32MB, a cache; 1GB with --backend cuda; where `solve` finds a GPU, most of what is free
     /// there]
-    #[arg(long, value_name = "64MB", help_heading = "Method", allow_negative_numbers = true)]
+    #[arg(long, value_name = "64MB", help_heading = "Method", allow_hyphen_values = true)]
     memory: Option<ByteCount>,
     /// Slabs of --method pyramid that are on a GPU at a time [default: auto]
     #[arg(long, value_name = "SLABS", help_heading = "Method")]

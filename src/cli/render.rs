@@ -479,6 +479,11 @@ impl Render {
 
     /// Refuses a tile and a subiteration that the run does not have.
     fn check_inside(&self, plan: &Plan) -> Result<(), UsageError> {
+        let dim = plan.problem.shape.dim();
+        if matches!(self.follow, Some(Follow::All)) && dim > 1 {
+            let why = format!("--follow is all; on a {dim}D grid it must be a tile, such as 1,1");
+            return Err(UsageError(why));
+        }
         if let Some(Follow::Tile(tile)) = self.follow {
             let shown = plan.shown(self.slice);
             let last = shown.tiling().axes().iter().map(|axis| axis.count() - 1);

@@ -64,8 +64,8 @@ pub struct Solve {
     /// Print one JSON object instead of the summary
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Save the interior of u as a NumPy array: [ny, nx] in 2D, [batch, nx] in 1D; for a matrix [n], in its
-    /// own order
+    /// Save the interior of u as a NumPy array: [nz, ny, nx] in 3D, [ny, nx] in 2D, [batch, nx] in 1D; for
+    /// a matrix [n], in its own order
     #[arg(long, value_name = "U.npy", help_heading = "Output")]
     save_field: Option<PathBuf>,
     /// Save the matrix as a Matrix Market file: that of --matrix, or a grid problem written out as one

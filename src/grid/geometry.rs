@@ -37,11 +37,8 @@ pub const INDEX_NAMES: [&str; 3] = ["i", "j", "k"];
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SliceError {
     /// Not a slice at all.
-    #[error("slice is {text}; it must be an axis and an index, such as z=32")]
-    Text {
-        /// What was given.
-        text: String,
-    },
+    #[error("it must be an axis and an index, such as z=32")]
+    Text,
     /// A grid of one or two axes.
     #[error("slice is {slice}, but the grid is {dim}D; only a 3D grid has slices")]
     NotThreeD {
@@ -159,7 +156,7 @@ impl FromStr for Slice {
             let axis = AXIS_NAMES.iter().position(|name| *name == axis.trim())?;
             Some(Self { axis, index: index.trim().parse().ok()? })
         });
-        parsed.ok_or_else(|| SliceError::Text { text: text.to_owned() })
+        parsed.ok_or(SliceError::Text)
     }
 }
 

@@ -758,7 +758,7 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
             Backend::Cpu => {
                 let (method, kernels) = (spec.name.name(), names(&kernels));
                 format!(
-                    "with method {method} backend cpu has {kernels}; the others go with backend cuda"
+                    "with method {method} and backend cpu it must be {kernels}; other kernels need backend cuda"
                 )
             }
             Backend::Auto | Backend::Cuda => {
@@ -1030,7 +1030,7 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
     }
     if spec.name == MethodName::Wavefront {
         let given = format!("{given} with method {}", spec.name.name());
-        let allowed = "one window passes through the whole grid, so there is nothing to share out; methods classic, hierarchical and pyramid can be";
+        let allowed = "one window passes through the whole grid, so there is nothing to share out; methods classic, hierarchical and pyramid can be shared out";
         return Err(value(field, given, allowed));
     }
     if !spec.schedule().is_jacobi() {

@@ -51,7 +51,7 @@ impl Serialize for Height {
 impl<'de> Deserialize<'de> for Height {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged, expecting = "a whole number of sweeps, or \"auto\"")]
+        #[serde(untagged, expecting = "it must be a whole number of sweeps, or \"auto\"")]
         enum Written {
             Number(usize),
             Text(String),

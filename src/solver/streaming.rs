@@ -129,7 +129,7 @@ pub enum StreamingError {
         height: usize,
     },
     /// A budget with room for too few planes.
-    #[error("memory is {memory}; method {} needs room for {} planes of this grid at least, {needed}", .method.name(), in_words(*.least))]
+    #[error("memory is {memory}; method {} needs room for at least {} planes of this grid, {needed}", .method.name(), in_words(*.least))]
     TooSmall {
         /// Which method.
         method: MethodName,
@@ -141,7 +141,7 @@ pub enum StreamingError {
         needed: ByteCount,
     },
     /// A height that leaves no plane to own.
-    #[error("height is {height}; {memory} has room for {planes} planes, of which method {} owns none at this height: it may be at most {most}", .method.name())]
+    #[error("height is {height}; {memory} has room for {planes} planes, and at this height a pass of method {} would keep none of them; it may be at most {most}", .method.name())]
     NoOwnedPlane {
         /// Which method.
         method: MethodName,

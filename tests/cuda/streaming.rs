@@ -258,12 +258,12 @@ fn pinned_arrays_have_them_too() {
 
 /// The GPU notes how far a pass has come while it makes it: moments follow each other, up to its end.
 fn a_pass_is_followed() {
-    let shape = Shape::grid_3d(512, 512, 200).expect("a shape");
+    let shape = Shape::grid_3d(512, 512, 600).expect("a shape");
     let budget = Budget {
         method: MethodName::Wavefront,
         slabs: Slabs::Auto,
         height: 4,
-        planes: 24,
+        planes: 110,
         beside: 0.0,
     };
     let streaming = budget.of(&shape, Precision::F64);

@@ -483,7 +483,7 @@ fn edges_light() {
 }
 
 fn oblique_cut() {
-    let mut window = after(12, USUAL, Theme::Dark, RunSpec::default());
+    let mut window = after(2, USUAL, Theme::Dark, RunSpec::default());
     window.key(Key::L);
     window.key(Key::Num3);
     window.frames(2);

@@ -115,7 +115,9 @@ fn under_way(ui: &Ui, pass: &PassPicture, report: &Report) -> (PassMoment, Strin
     let over = pass.moment(pass.moments());
     let taken = report.passes.last().map(|last| last.seconds);
     match (&report.pass_progress, taken) {
-        (None, _) => (over, "Passes on this device are not followed.".to_owned()),
+        (None, _) => {
+            (over, "A pass cannot be followed here: pause to step through one.".to_owned())
+        }
         (_, Some(taken)) if taken < SHORTEST => {
             let text = format!("A pass takes {}: pause to step through one.", seconds(taken));
             (over, text)

@@ -4,12 +4,13 @@ use crate::grid::{Shape, Tiling};
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
+use crate::picture::figures::mean_tile::check_tiles;
 use crate::picture::figures::titles::{Titles, figure_of_plot};
 use crate::picture::plot::description::{Band, Plot, PlotAxis, Series};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CsvTable, FieldKind, Snapshot, SnapshotRequest};
+use crate::run::{self, CsvTable, FieldKind, Plan, Snapshot, SnapshotRequest};
 use crate::solver::AtDistance;
 
 /// The median over the distances, and the middle half of the points as a band.
@@ -39,6 +40,10 @@ impl FigureType for Distance {
 
     fn file_stem(&self, field: FieldKind) -> String {
         format!("{}-by-distance", field.name())
+    }
+
+    fn check_plan(&self, plan: &Plan) -> Result<(), ViewError> {
+        check_tiles(FigureKind::DISTANCE, plan)
     }
 
     fn uses(&self) -> Uses {

@@ -4,11 +4,13 @@ use crate::grid::{Shape, Tiling};
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
+use crate::picture::figures::mean_tile::check_tiles;
 use crate::picture::figures::titles::{Titles, figure_of_plot};
 use crate::picture::plot::description::{Level, Plot, PlotAxis, Series};
+use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CsvTable, CycleValue, FieldKind, Snapshot, SnapshotRequest};
+use crate::run::{self, CsvTable, CycleValue, FieldKind, Plan, Snapshot, SnapshotRequest};
 use crate::solver::EDGE_WIDTH;
 
 const PERCENT: f64 = 100.0;
@@ -40,6 +42,10 @@ impl FigureType for EdgeShare {
 
     fn file_stem(&self, _: FieldKind) -> String {
         "edge-share".to_owned()
+    }
+
+    fn check_plan(&self, plan: &Plan) -> Result<(), ViewError> {
+        check_tiles(FigureKind::EDGE_SHARE, plan)
     }
 
     fn uses(&self) -> Uses {

@@ -7,13 +7,14 @@ use crate::picture::colour::map::ColourMap;
 use crate::picture::colour::paint::Samples;
 use crate::picture::colour::theme::Rgb;
 use crate::picture::draw::drawing::Drawing;
+use crate::picture::figures::mean_tile::check_tiles;
 use crate::picture::figures::titles::Titles;
 use crate::picture::plot::heat_map::{CornerLine, HeatMapFigure, MapAxis, Outline, Panel};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::inside::{InsideKind, InsideView};
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CsvTable, FieldKind, Snapshot, SnapshotRequest};
+use crate::run::{self, CsvTable, FieldKind, Plan, Snapshot, SnapshotRequest};
 use crate::solver::Inside;
 
 /// The outline of a tile without its halo.
@@ -56,6 +57,10 @@ impl FigureType for InsideCycle {
 
     fn need(&self) -> Need {
         Need::Grid
+    }
+
+    fn check_plan(&self, plan: &Plan) -> Result<(), ViewError> {
+        check_tiles(FigureKind::INSIDE, plan)
     }
 
     fn uses(&self) -> Uses {

@@ -12,7 +12,7 @@ use crate::picture::plot::heat_map::{HeatMapFigure, MapAxis, Panel};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CsvTable, FieldKind, Snapshot, SnapshotRequest};
+use crate::run::{self, CsvTable, FieldKind, Plan, Snapshot, SnapshotRequest};
 
 /// The mean of a field's magnitude over all inner tiles: in 2D a map, in 1D a curve.
 struct MeanTile;
@@ -41,6 +41,10 @@ impl FigureType for MeanTile {
 
     fn file_stem(&self, _: FieldKind) -> String {
         "mean-tile".to_owned()
+    }
+
+    fn check_plan(&self, plan: &Plan) -> Result<(), ViewError> {
+        check_tiles(FigureKind::MEAN_TILE, plan)
     }
 
     fn uses(&self) -> Uses {
@@ -158,4 +162,13 @@ pub fn mean_tile_plot(
         marks: vec![VerticalLines { places, colour: theme.borders() }],
         ..Plot::new(x, PlotAxis::new(mean_label(field), scale))
     }
+}
+
+/// Whether a figure about tiles can be drawn of a run.
+///
+/// # Errors
+/// [`ViewError::NoTiles`] if its method streams planes.
+pub(super) fn check_tiles(kind: FigureKind, plan: &Plan) -> Result<(), ViewError> {
+    let method = plan.spec.method.name;
+    if method.is_streaming() { Err(ViewError::NoTiles { kind, method }) } else { Ok(()) }
 }

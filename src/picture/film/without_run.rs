@@ -13,7 +13,7 @@ pub fn why_without_run<'a>(path: &Path, runs: impl Iterator<Item = &'a RunSpec>)
         return None;
     }
     if FilmFile::of(path).is_ok_and(|film| !film.carries_run()) {
-        return Some("cannot be opened as a run; an .apng can".to_owned());
+        return Some("does not carry its run; an .apng does".to_owned());
     }
     let file = unnameable_file(path, runs)?;
     Some(format!("carries no run: the name of {} is not text (UTF-8)", file.display()))

@@ -114,7 +114,7 @@ fn against_k(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Theme) -
     }
     let title = titled(value);
     let levels = of_classic(data, value).into_iter().collect();
-    Chart { plot: Plot { levels, ..by_k(&map, series, &title) }, title, about: value.about() }
+    Chart { plot: by_k(&map, series, levels, &title), title, about: value.about() }
 }
 
 /// A value against overlap: measured as lines with points, predicted dashed.
@@ -219,7 +219,7 @@ fn speedup(data: SweepData<'_>, layer: Layer, theme: Theme) -> Chart {
     let published = published_series(published, theme.borders());
     let series = measured.into_iter().chain(published).collect();
     let levels = vec![Level { value: 1.0, name: CLASSIC.to_owned() }];
-    Chart { title: title.to_owned(), about, plot: Plot { levels, ..by_k(&map, series, title) } }
+    Chart { title: title.to_owned(), about, plot: by_k(&map, series, levels, title) }
 }
 
 /// The best overlap of each k (Tables II and III).
@@ -257,7 +257,7 @@ fn best_overlap(data: SweepData<'_>, layer: Layer, theme: Theme) -> Chart {
                 "The fastest budget, and the range of budgets that equal it within noise."
             }
         },
-        plot: by_k(&map, series, &format!("best {name}{unit}")),
+        plot: by_k(&map, series, Vec::new(), &format!("best {name}{unit}")),
     }
 }
 
@@ -315,15 +315,16 @@ fn published_series(points: Vec<(f64, f64)>, colour: [u8; 3]) -> Option<Series> 
 }
 
 /// A plot against k or the height, in powers of two, from zero upwards.
-fn by_k(map: &SweepMap<'_>, series: Vec<Series>, title: &str) -> Plot {
+fn by_k(map: &SweepMap<'_>, series: Vec<Series>, levels: Vec<Level>, title: &str) -> Plot {
     let x = PlotAxis::new(map.down.name, ScaleKind::Linear);
     let x = PlotAxis { ticks: TickStyle::PowersOfTwo, ..x };
-    let plot = Plot { series, ..Plot::new(x, PlotAxis::new(title, ScaleKind::Linear)) };
+    let plot = Plot { series, levels, ..Plot::new(x, PlotAxis::new(title, ScaleKind::Linear)) };
     let values = plot.series.iter().flat_map(|series| {
         let ends = series.errors.iter().map(|(_, _, high)| *high);
         series.points.iter().map(|(_, value)| *value).chain(ends)
     });
-    let most = values.filter(|value| value.is_finite()).fold(1.0, f64::max);
+    let values = values.chain(plot.levels.iter().map(|level| level.value));
+    let most = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
     let y = PlotAxis { range: Some(Range::new(0.0, most)), ..plot.y.clone() };
     Plot { y, ..plot }
 }

@@ -8,7 +8,7 @@ use crate::picture::sweep::kind::SweepFigure;
 use crate::picture::sweep::map::{Layer, MapRows, MapValue, SweepMap};
 use crate::picture::sweep::map_figure::MapFigure;
 use crate::picture::view::figure_spec::FigureSpec;
-use crate::run::SweepRow;
+use crate::run::{StopRule, SweepRow};
 
 /// What is drawn of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,13 @@ fn chart_svg(
 
 /// The value of a map, in words.
 fn what(data: SweepData<'_>, value: MapValue) -> String {
-    let tolerance = data.outline.spec.run.stop.tolerance.map(number).unwrap_or_default();
+    let stop = &data.outline.spec.run.stop;
+    let tolerance = stop.tolerance.map(number).unwrap_or_default();
+    let tolerance = match stop.rule {
+        StopRule::Residual => tolerance,
+        StopRule::Change => format!("‖Δu‖∞ = {tolerance}"),
+        StopRule::ChangePerSweep => format!("‖Δu‖∞ = {tolerance} per sweep"),
+    };
     match value {
         MapValue::Time | MapValue::Cycles | MapValue::Sweeps => {
             format!("{} to {tolerance}", value.label())

@@ -137,7 +137,7 @@ fn check_point(point: [usize; 3], shape: &Shape) -> Result<(), ViewError> {
     let text = |of: [usize; 3]| of.map(|index| index.to_string()).join(",");
     let last = [shape.nx(), shape.ny(), shape.nz()].map(|points| points - 1);
     let allowed = format!("points are 0,0,0 to {}", text(last));
-    Err(ViewError::Value { field: "the common point", value: text(point), allowed })
+    Err(ViewError::Value { field: "through", value: text(point), allowed })
 }
 
 /// Whether a volume can be seen from there.

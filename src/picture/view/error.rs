@@ -3,13 +3,13 @@
 use crate::grid::{Shape, SliceError};
 use crate::picture::view::kind::FigureKind;
 use crate::run::{FieldKind, ModeError};
-use crate::solver::LONGEST_FOLDED;
+use crate::solver::{LONGEST_FOLDED, MethodName};
 
 /// Why a view cannot be drawn of a run; one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ViewError {
     /// A kind that needs another grid, or one at all.
-    #[error("{} cannot be drawn for this run: {reason}", .kind.name())]
+    #[error("{} cannot be drawn for this run: {}", .kind.name(), clause(.reason))]
     Geometry {
         /// The requested kind.
         kind: FigureKind,
@@ -64,7 +64,7 @@ pub enum ViewError {
     )]
     NotFollowed,
     /// Memory traffic that is not counted; why, in one sentence.
-    #[error("memory-traffic cannot be drawn for this run: {0}")]
+    #[error("memory-traffic cannot be drawn for this run: {}", clause(.0))]
     NotCounted(&'static str),
     /// Lanes of a run that has made no pass.
     #[error("lanes needs a pass that was timed: make a cycle first")]
@@ -74,6 +74,14 @@ pub enum ViewError {
     NotStreaming {
         /// The requested kind.
         kind: FigureKind,
+    },
+    /// A kind that is about tiles, of a method that streams planes.
+    #[error("{} needs tiles, which method {} does not have", .kind.name(), .method.name())]
+    NoTiles {
+        /// The requested kind.
+        kind: FigureKind,
+        /// The method.
+        method: MethodName,
     },
     /// No border to measure distances from.
     #[error("this run has one tile and no tile border")]
@@ -131,4 +139,10 @@ pub enum ViewError {
         /// What it may be.
         allowed: String,
     },
+}
+
+/// A sentence as a part of another.
+fn clause(sentence: &str) -> String {
+    let mut rest = sentence.trim_end_matches('.').chars();
+    rest.next().map_or_else(String::new, |first| first.to_lowercase().chain(rest).collect())
 }

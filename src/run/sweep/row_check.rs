@@ -56,7 +56,7 @@ fn check(column: &str, value: &str) -> Result<(), String> {
         }
         "cycles" => is_allowed(
             is_empty || Cycles::deserialize(deserializer(value)).is_ok(),
-            "it must be a whole number, > and a whole number, or empty",
+            "it must be a whole number, one after a “>” sign, or empty",
         ),
         "sweeps" | "repeats" => is_allowed(
             is_empty || value.parse::<u64>().is_ok(),

@@ -7,7 +7,7 @@ use crate::files::{
     write_atomically,
 };
 use crate::grid::memory::human;
-use crate::number::{fnv, rounded};
+use crate::number::{fnv, fnv_of_text, rounded};
 use crate::problem::{Problem, Source};
 use crate::run::history::Record;
 use crate::run::initial_guess::InitialGuess;
@@ -53,6 +53,9 @@ struct Checkpoint {
     version: u32,
     /// A number that stands for the values that the run reads from files.
     input: String,
+    /// One that stands for the rest of this file, which only the program changes; older programs wrote none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checksum: Option<String>,
     /// None while the arrays are being made.
     #[serde(skip_serializing_if = "Option::is_none")]
     progress: Option<Progress>,
@@ -98,7 +101,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// It has made more passes than the run may.
-    #[error("the run in {} has made {passes} passes; max_cycles must be at least as many", .path.display())]
+    #[error("the run in {} has made {passes} passes; max_cycles must be at least {passes}", .path.display())]
     Passed {
         /// The folder.
         path: PathBuf,
@@ -112,6 +115,12 @@ pub enum StoreError {
         path: PathBuf,
         /// What is wrong with it.
         what: String,
+    },
+    /// Something in the checkpoint is not as the program wrote it.
+    #[error("{} was changed after the run wrote it, or is damaged; name another folder", .path.display())]
+    Edited {
+        /// The file.
+        path: PathBuf,
     },
     /// A file has the name of an array, and there is no checkpoint.
     #[error("{} is not of a run: there is no {CHECKPOINT} beside it; name another folder", .path.display())]
@@ -152,7 +161,7 @@ impl Store {
         let locked = Arc::new(Locked::new(path)?);
         let run = essence(plan);
         let input = input(&plan.problem);
-        let new = Checkpoint { version: VERSION, input, progress: None, run };
+        let new = Checkpoint { version: VERSION, input, checksum: None, progress: None, run };
         let file = path.join(CHECKPOINT);
         let mut store = Self { locked, checkpoint: new, norms: None };
         if files::exists(&file) {
@@ -241,6 +250,10 @@ impl Store {
         if found.version != VERSION {
             return Err(no_checkpoint(format!("its version is {}", found.version)));
         }
+        let summed = found.summed().map_err(|error| no_checkpoint(error.to_string()))?;
+        if found.checksum.is_some() && found.checksum != summed.checksum {
+            return Err(StoreError::Edited { path: file.to_owned() });
+        }
         let path = self.path().to_owned();
         if found.run != self.checkpoint.run {
             return Err(StoreError::OtherRun { path });
@@ -295,8 +308,7 @@ impl Store {
 
     fn write(&self) -> Result<(), FileError> {
         write_atomically(&self.path().join(CHECKPOINT), |out| {
-            let text = toml::to_string(&self.checkpoint).map_err(io::Error::other)?;
-            out.write_all(text.as_bytes())
+            out.write_all(self.checkpoint.summed()?.text()?.as_bytes())
         })?;
         // The next pass overwrites the iterate that the checkpoint before needs.
         sync_folder(self.path())
@@ -306,6 +318,19 @@ impl Store {
         let path = self.path().join(name);
         let file = File::options().read(true).write(true).open(&path);
         file.map_err(|cause| FileError::Write { path, cause })
+    }
+}
+
+impl Checkpoint {
+    fn text(&self) -> io::Result<String> {
+        toml::to_string(self).map_err(io::Error::other)
+    }
+
+    /// The same with the number that stands for all else in it.
+    fn summed(&self) -> io::Result<Self> {
+        let rest = Self { checksum: None, ..self.clone() };
+        let checksum = Some(format!("{:016x}", fnv_of_text(&rest.text()?)));
+        Ok(Self { checksum, ..rest })
     }
 }
 

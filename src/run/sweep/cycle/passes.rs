@@ -124,7 +124,7 @@ mod tests {
             assert_eq!(runs, [true, true, low, true, false, true], "{method:?}");
             let why = rows[4].reason.as_ref().unwrap();
             assert!(
-                why.contains("height is 5; ") && why.contains("owns none at this height"),
+                why.contains("height is 5; ") && why.contains("would keep none of them"),
                 "{why}"
             );
             let classic = rows[0].sweeps.unwrap();

@@ -91,6 +91,11 @@ impl<R: DeviceReal> StreamDevice<R> {
         self.part.pass.steps()
     }
 
+    /// The most planes that are swept in a launch.
+    pub fn most_swept(&self) -> usize {
+        self.part.pass.most_swept()
+    }
+
     /// Fills its working arrays with NaN.
     pub fn poison(&self) -> Result<(), SolverError> {
         let stream = self.lanes.stream();

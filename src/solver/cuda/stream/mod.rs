@@ -44,8 +44,8 @@ use std::time::Duration;
 /// Passes are made in batches of this duration.
 const BATCH: Duration = Duration::from_millis(5);
 
-/// Passes that take less, in seconds, are not followed: to note every sweep would take a part of theirs.
-const SHORTEST_FOLLOWED: f64 = 0.05;
+/// Points that are swept in a launch from which on a pass is followed: to note a sweep takes 2 µs, and these take 100.
+const LEAST_FOLLOWED: usize = 8_000_000;
 
 /// The right-hand side on this machine, shared by the solvers of a system.
 struct RightHandSide<R> {
@@ -62,7 +62,7 @@ pub(super) struct StreamSolver<R: DeviceReal> {
     /// Of the last pass, if one was made.
     traffic: Option<Traffic>,
     times: Option<Arc<PassTimes>>,
-    /// Of a single device on a GPU that can tell.
+    /// Of a single device whose sweeps take long enough, on a GPU that can tell.
     followed: Option<Followed>,
     info: DeviceInfo,
     /// The kernel that was chosen, perhaps [`Kernel::AUTO`].
@@ -174,7 +174,7 @@ impl<R: DeviceReal> StreamSolver<R> {
             method: method.clone(),
             traffic: None,
             times: None,
-            followed: if devices.len() == 1 { Followed::on(&gpus[0]) } else { None },
+            followed: followed(&devices, &shape),
             info,
             devices,
             chosen: kernel,
@@ -203,15 +203,11 @@ impl<R: DeviceReal> StreamSolver<R> {
         let shape = self.problem.shape;
         let (from, to) = self.host.arrays_mut();
         let slow = Slow { from, g: self.rhs.system.g.as_slice(), to };
-        let is_long = |times: &Arc<PassTimes>| times.seconds >= SHORTEST_FOLLOWED;
-        let followed = self.followed.as_ref().filter(|_| self.times.as_ref().is_none_or(is_long));
-        if let Some(followed) = followed {
-            followed.set(0, 0);
-        }
+        let followed = self.followed.as_ref();
+        let note = |step| followed.map_or((), |followed| followed.set(step, 0));
+        note(0);
         let made = device::pass(&self.devices, &shape, slow, followed);
-        if let Some(followed) = &self.followed {
-            followed.set(self.devices[0].steps(), 0);
-        }
+        note(self.devices[0].steps());
         let gpus = || self.devices.iter().map(StreamDevice::gpu);
         let (moved, seconds) = made.map_err(|error| several::failed(gpus(), error))?;
         self.host.swap();
@@ -233,6 +229,13 @@ impl<R: DeviceReal> StreamSolver<R> {
         let Norms { max_change, error, .. } = after;
         Ok((seconds, CycleNorms { residual_before, max_change, error }))
     }
+}
+
+/// What follows the passes of these devices, where that costs next to nothing.
+fn followed<R: DeviceReal>(devices: &[StreamDevice<R>], shape: &Shape) -> Option<Followed> {
+    let [device] = devices else { return None };
+    let points = device.most_swept() * Planes::of(shape).points;
+    if points < LEAST_FOLLOWED { None } else { Followed::on(device.gpu()) }
 }
 
 /// Pins an array, unless it lies in a file: the system moves its pages.
@@ -400,6 +403,7 @@ impl<R: DeviceReal> Solver for StreamSolver<R> {
         (self.info.kernel, self.info.footprint) = (kernel, device.footprint());
         self.method = method;
         (self.traffic, self.times) = (None, None);
+        self.followed = followed(&self.devices, &shape);
         Ok(true)
     }
 }
