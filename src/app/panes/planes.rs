@@ -93,7 +93,11 @@ impl PaneType for PlanesPane {
         if let Some(other) = other {
             let ui = &mut ui.new_child(UiBuilder::new().max_rect(beside).id_salt("other method"));
             title(ui, &other);
-            draw(ui, "planes of the other method", &other.plot(theme::of_figures(ui), None));
+            draw(
+                ui,
+                "planes of the other method",
+                &other.plot(theme::of_figures(ui), Some(ends(&planes))),
+            );
         }
         let ui = &mut ui.new_child(UiBuilder::new().max_rect(room).id_salt("this method"));
         title(ui, &pass);

@@ -169,6 +169,10 @@ fn controls(ui: &mut Ui, session: &Session, plan: &Plan, commands: &mut Vec<Comm
         if is_plane {
             cut_line::numbers(ui, &mut line, shape, slice);
         }
+        if let Some(slice) = slice {
+            let about = "The slice in which the line lies: that of the map.";
+            ui.label(format!("at {}", slice.label())).on_hover_text(about);
+        }
     });
     commands.extend((line != before).then_some(Command::SetProfileLine(line)));
     if view != session.view {

@@ -38,6 +38,8 @@ pub(super) fn ui(ui: &mut Ui, pass: &PassPicture, context: &PaneContext<'_>) {
         Some(report) => {
             let (moment, text) = under_way(ui, pass, report);
             ui.add(Label::new(text).truncate());
+            // A pause begins at the beginning of a pass.
+            ui.data_mut(|data| data.insert_temp(Id::unique(CHOSEN), 0_usize));
             moment
         }
         None => chosen(ui, pass),
@@ -60,30 +62,28 @@ pub(super) fn ui(ui: &mut Ui, pass: &PassPicture, context: &PaneContext<'_>) {
     });
 }
 
-/// Colours the planes of the map as the strip does, while the pass is neither at its beginning nor over.
+/// Colours the planes of the map as the strip does, while the pass is neither at its beginning nor over; returns whether it
+/// does. A slice across the last axis is a single plane, and has no colour.
 pub(super) fn over_map(
     ui: &Ui,
     area: Rect,
     map: &RectTransform,
     session: &Session,
     report: &Report,
-) {
+) -> bool {
     let (shape, pass) = (&report.plan.problem.shape, PassPicture::of(&report.plan));
-    let Some(pass) = pass.filter(|_| shape.dim() > 1) else { return };
+    let slice = Slice::shown(session.view.slice, shape);
+    let has_planes = shape.dim() > 1 && slice.is_none_or(|slice| slice.axis < 2);
+    let Some(pass) = pass.filter(|_| has_planes) else { return false };
     let moment = match is_moving(report, session) {
         true => under_way(ui, &pass, report).0,
         false => pass.moment(chosen_number(ui, &pass)),
     };
     if [pass.moment(0), pass.moment(pass.moments())].contains(&moment) {
-        return;
+        return false;
     }
-    let slice = Slice::shown(session.view.slice, shape);
     let columns = shape.axes()[slice.map_or(0, |slice| slice.axes()[0])] as f32;
-    let mut planes = pass.sweeps_across(moment, pass.planes());
-    // Across the last axis a slice is one plane; otherwise planes lie below each other.
-    if let Some(slice) = slice.filter(|slice| slice.axis == 2) {
-        planes = vec![planes[slice.index]; shape.ny()];
-    }
+    let planes = pass.sweeps_across(moment, pass.planes());
     let painter = ui.painter().with_clip_rect(area);
     let mut first = 0;
     for equal in planes.chunk_by(|one, other| one == other) {
@@ -94,6 +94,7 @@ pub(super) fn over_map(
         painter.rect_filled(rows, 0.0, colour.gamma_multiply(OVER_MAP));
         first = last;
     }
+    true
 }
 
 /// The colour of planes that have made some of the sweeps of a pass.
@@ -143,6 +144,7 @@ fn chosen_number(ui: &Ui, pass: &PassPicture) -> usize {
 fn chosen(ui: &mut Ui, pass: &PassPicture) -> PassMoment {
     let (all, mut number) = (pass.moments(), chosen_number(ui, pass));
     ui.horizontal(|ui| {
+        ui.spacing_mut().slider_width = 0.5 * ui.available_width();
         let slider = ui.add(Slider::new(&mut number, 0..=all).show_value(false));
         let about = "A moment of a pass: sweep by sweep of each slab of a pyramid, or chunk of the wavefront.";
         named(slider, "Moment of a pass").on_hover_text(about);

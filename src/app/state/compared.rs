@@ -85,7 +85,7 @@ impl ComparisonRequest {
         let can_be = |pin: &&Pin| {
             let other = pin.archive.plan().problem.shape;
             own.dim() == other.dim()
-                && (place == ComparisonTarget::Map || (own.dim() == 2 && own == other))
+                && (place == ComparisonTarget::Map || (own.dim() > 1 && own == other))
         };
         let pins = session.pins.all();
         let on_map = compare.pin(pins, session.flipped).filter(can_be);

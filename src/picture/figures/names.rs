@@ -175,7 +175,9 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
             threads => counted(threads as u64, "thread"),
         },
         match stop.tolerance {
-            Some(tolerance) => format!("{} at most {}", stop.rule.name(), number(tolerance)),
+            Some(tolerance) => {
+                format!("{} at most {}", stop.rule.name().replace('-', " "), number(tolerance))
+            }
             None => counted(stop.max_cycles, "cycle"),
         },
     ]

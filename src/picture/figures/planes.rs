@@ -242,7 +242,7 @@ impl PassPicture {
     /// takes.
     pub fn planes_to(&self, base: f64) -> usize {
         let n = self.pass.height();
-        let across = (base + 0.5).round().max(0.0) as usize;
+        let across = ((base + 0.5).round().max(0.0) as usize).min(self.pass.planes() + 1);
         let at_once = self.pass.windows_of_budget();
         match self.is_pyramid() {
             // The plane before the first is the boundary's, and the others are the first slab's but for n.

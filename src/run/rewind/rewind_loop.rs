@@ -4,6 +4,7 @@
 use super::replayed_run::{ReplayedRun, Step};
 use super::{ReplayReport, ReplayRequest, ReplayTarget};
 use crate::clock::Instant;
+use crate::grid::Slice;
 use crate::run::archive::RunArchive;
 use crate::run::host::{LatestSlot, Turn};
 use crate::run::observe::{FieldKind, Observation};
@@ -204,11 +205,22 @@ fn difference(
     let (request, shape) = (&target.request, target.archive.plan().problem.shape);
     let differences = |window: &Window| field_difference(run, other, request.field, window);
     let mut observation = run.observe(request)?;
-    if let Some((picture, map)) = observation.picture.as_mut().zip(request.map.as_ref()) {
-        Arc::make_mut(picture).samples = differences(&map.window(&shape))?;
+    let shown = request.map.as_ref().map(|map| map.window(&shape));
+    let slice = shown.as_ref().and_then(|window| window.slice);
+    if let Some((picture, window)) = observation.picture.as_mut().zip(shown) {
+        let across = slice.filter(|_| picture.is_projection);
+        let mut samples = differences(&window)?;
+        for index in across.map_or(0..0, |slice| 0..shape.axes()[slice.axis]) {
+            let slice = across.map(|slice| Slice { index, ..slice });
+            let of_slice = differences(&Window { slice, ..window.clone() })?;
+            for (most, value) in samples.values.iter_mut().zip(of_slice.values) {
+                *most = larger((*most).into(), value.into()) as f32;
+            }
+        }
+        Arc::make_mut(picture).samples = samples;
     }
     if let Some(([i, row], value)) = &mut observation.probe {
-        *value = differences(&Window::point(*i, *row))?.values[0];
+        *value = differences(&Window { slice, ..Window::point(*i, *row) })?.values[0];
     }
     Ok(observation)
 }

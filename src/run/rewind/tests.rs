@@ -205,9 +205,12 @@ proptest! {
         overlaps in (0_usize..3, 0_usize..3),
         field in prop::sample::select(&[FieldKind::Residual, FieldKind::Change, FieldKind::Solution][..]),
         most in 1_usize..30,
+        is_3d: bool,
     ) {
         let archive = |overlap| {
             let mut spec = small();
+            // The map of a 3D grid is of its middle slice.
+            spec.problem.shape.extend(is_3d.then_some(10));
             spec.method.overlap = vec![2 * overlap];
             Arc::new(RunArchive::new(&plan(&spec), 0))
         };

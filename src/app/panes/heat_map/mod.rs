@@ -70,8 +70,9 @@ pub struct HeatMap {
     elsewhere: Option<[usize; 2]>,
     /// Whether it is a space–time diagram, whose rows are cycles.
     is_diagram: bool,
-    /// The slice that it shows of a 3D grid.
+    /// The slice that it shows of a 3D grid, or across which it is a projection.
     slice: Option<Slice>,
+    is_projection: bool,
     wipe: Wipe,
     cutting: Cutting,
     interface: InterfaceLine,
@@ -99,10 +100,11 @@ impl HeatMap {
         self.elsewhere = self.elsewhere.or(point);
     }
 
-    /// The point of the grid under the cursor; in a diagram, at any cycle.
+    /// The point of the grid under the cursor; in a diagram, at any cycle, and in a projection none.
     pub fn pointed_at(&self) -> Option<GridPoint> {
         let point = |[i, row]: [usize; 2]| [i, if self.is_diagram { 0 } else { row }];
-        self.hover.map(|at| GridPoint::shown(point(at), self.slice))
+        let hover = self.hover.filter(|_| !self.is_projection);
+        hover.map(|at| GridPoint::shown(point(at), self.slice))
     }
 
     /// The current range of the colours, if `field` is shown.
@@ -202,7 +204,7 @@ impl HeatMap {
         let seen = self.zoom.navigate(ui, &response, held, grid, is_stretched);
         let to_screen = RectTransform::from_to(side.part(seen), area);
         self.is_diagram = picture.cycles_per_row.is_some();
-        self.slice = picture.samples.slice;
+        (self.slice, self.is_projection) = (picture.samples.slice, picture.is_projection);
         if self.is_diagram {
             // A diagram is observed as a whole, with samples for a sharp visible part.
             for (most, part) in
@@ -229,7 +231,11 @@ impl HeatMap {
             (to_screen, is_alike)
         });
         if marks.sweeps_made && second.is_none() {
-            sweeps_made::over_map(ui, clips[0], &to_screen, session, report);
+            let is_coloured = sweeps_made::over_map(ui, clips[0], &to_screen, session, report);
+            if is_coloured {
+                let text = "coloured by the sweeps of this pass: see Planes";
+                overlay::caption(ui, clips[0], text, Align2::LEFT_TOP);
+            }
         }
         lines(ui, clips[0], &to_screen, side, session.view.borders, true);
         if let Some(why) = not_kept(report).filter(|_| self.is_diagram) {
@@ -282,7 +288,9 @@ impl HeatMap {
         if let Some(drag) = &session.drag {
             overlay::caption(ui, clips[0], &drag.caption(report), Align2::LEFT_BOTTOM);
         }
-        for (index, point) in session.probes().into_iter().enumerate() {
+        // Probes, the tile that is followed and the line of the profile lie in a slice, which a projection does not show.
+        let in_slice = !self.is_projection;
+        for (index, point) in session.probes().into_iter().enumerate().filter(|_| in_slice) {
             if let Some(at) = point.within(self.slice) {
                 overlay::probe(ui, area, &to_screen, at, index, self.is_diagram);
             }
@@ -291,7 +299,7 @@ impl HeatMap {
             commands.push(Command::ToggleProbe(point));
         }
         let of_grid = report.plan.shown(self.slice);
-        if let Some(tile) = marks.tile {
+        if let Some(tile) = marks.tile.filter(|_| in_slice) {
             overlay::tile(ui, area, &to_screen, grid, of_grid.tiling(), tile);
             if let Some([i, row]) = self.hover.filter(|_| response.clicked()) {
                 let mut view = session.view.clone();
@@ -309,7 +317,7 @@ impl HeatMap {
                 commands.push(Command::Change(spec));
             }
         }
-        if let Some(line) = marks.cut {
+        if let Some(line) = marks.cut.filter(|_| in_slice) {
             let shape = of_grid.shape();
             let line = line.within(shape);
             let cutting = &mut self.cutting;

@@ -280,7 +280,7 @@ fn about_outlines(inside: &Inside) -> &'static str {
     match inside.tile {
         None => "Green: the stale front.",
         Some(_) if inside.owned == inside.computed => {
-            "White: computed, all owned; green: the stale front."
+            "Blue: computed, all owned; green: the stale front."
         }
         Some(_) => "White: computed; blue: owned; green: the stale front.",
     }
