@@ -1597,7 +1597,7 @@ fn an_animation_carries_its_run_and_plays() {
         tilescope(&folder, &format!("render {SMALL} {options} -o a.gif"))
             .assert()
             .success()
-            .stderr("tilescope: a.gif cannot be opened as a run; an .apng can\n");
+            .stderr("tilescope: a.gif does not carry its run; an .apng does\n");
         let file = fs::File::open(folder.path().join("a.gif")).unwrap();
         let mut gif = gif::DecodeOptions::new().read_info(file).unwrap();
         let mut delays = Vec::new();
@@ -1668,9 +1668,9 @@ fn what_is_drawn_of_a_3d_grid_is_refused_for_others_and_can_be_drawn_again() {
     let steep = format!("render {grid} --kind volume --elevation 91 -o c.png");
     refused(&folder, &steep, 2, &["the elevation is 91; it must be -90 to 90"]);
     let flat = format!("render {SMALL} --kind volume -o c.png");
-    refused(&folder, &flat, 2, &["volume cannot be drawn for this run", "Only a 3D grid"]);
+    refused(&folder, &flat, 2, &["volume cannot be drawn for this run", "only a 3D grid"]);
     let flat = format!("render {SMALL} --kind slices -o c.png");
-    refused(&folder, &flat, 2, &["slices cannot be drawn for this run", "Only a 3D grid"]);
+    refused(&folder, &flat, 2, &["slices cannot be drawn for this run", "only a 3D grid"]);
     let outside = format!("render {grid} --kind slices --through 3,10,1 -o c.png");
     refused(&folder, &outside, 2, &["through is 3,10,1; points are 0,0,0 to 11,9,7"]);
     let unused = format!("render {grid} --through 3,9,1 -o c.png");
@@ -1700,7 +1700,7 @@ fn a_video_is_made_by_ffmpeg_whole_or_not_at_all() {
         .env("PATH", path)
         .assert()
         .success()
-        .stderr("tilescope: a.mp4 cannot be opened as a run; an .apng can\n");
+        .stderr("tilescope: a.mp4 does not carry its run; an .apng does\n");
     assert_eq!(fs::metadata(folder.path().join("a.mp4")).unwrap().len(), 5 * 101 * 99 * 3);
     fs::remove_file(folder.path().join("a.mp4")).unwrap();
 
@@ -3167,7 +3167,7 @@ fn the_rows_of_a_matrix_are_drawn_as_a_map_or_a_folded_strip() {
         &folder,
         "render --shape 16x16 --tile 8 --at-cycle 1 --kind row-map -o no.png",
         2,
-        &["cannot be drawn", "Only a sparse matrix"],
+        &["cannot be drawn", "only a sparse matrix"],
     );
     fs::write(folder.path().join("xy.mtx"), "%%MatrixMarket matrix array real general\n3 2\n")
         .unwrap();

@@ -38,7 +38,7 @@ impl GivenOptions {
         let (key, rest) = message.split_at(message.find(|c| !is_of_key(c)).unwrap_or(0));
         let renamed = RENAMED.iter().find(|(old, _)| *old == key);
         let option = renamed.map_or_else(|| key.replace('_', "-"), |(_, new)| (*new).to_owned());
-        if !self.0.contains(&option) || !(rest.starts_with(" is ") || rest.starts_with('.')) {
+        if !self.0.contains(&option) {
             return message.to_owned();
         }
         let inner = rest.strip_prefix('.').and_then(|rest| rest.split_once(' '));

@@ -152,7 +152,7 @@ pub struct Render {
     #[arg(long, help_heading = "Figure")]
     asymptotic_rate: bool,
     /// A point whose values are drawn over the cycles (--kind probes), once for each; I,J,K in 3D
-    #[arg(long = "probe", value_name = "I,J", help_heading = "Figure", value_parser = values::probe, allow_hyphen_values = true)]
+    #[arg(id = "probe", long = "probe", value_name = "I,J", help_heading = "Figure", value_parser = values::probe, allow_hyphen_values = true)]
     probes: Vec<values::Probe>,
     /// The tile that is followed through a cycle (--kind inside), counted from the left and from the
     /// top, in 3D among those that --slice cuts; all for all tiles in 1D [default: 1,1]

@@ -501,7 +501,10 @@ mod tests {
             assert_eq!(plan(method, Height::Auto, least * PLANE).unwrap().height(), 1);
             let said = plan(method, Height::Auto, least * PLANE - 1).unwrap_err().to_string();
             assert!(
-                said.contains(&format!("needs room for {} planes", in_words(least as usize))),
+                said.contains(&format!(
+                    "needs room for at least {} planes",
+                    in_words(least as usize)
+                )),
                 "{said}"
             );
         }

@@ -510,7 +510,7 @@ fn an_animation_beyond_the_limit_is_refused_in_the_dialog() {
     let mut window = Window::paused(small());
     window.button("Save …");
     window.click(Role::CheckBox, "over cycles");
-    window.until_text(".gif cannot be opened as a run; an .apng can.");
+    window.until_text(".gif does not carry its run; an .apng does.");
     for (name, number) in
         [("Last cycle", "1999"), ("Step", "1"), ("Width", "16384"), ("Height", "16384")]
     {
