@@ -50,9 +50,11 @@ struct ListField {
     text: String,
 }
 
-/// How lists of numbers are typed, and lists of budgets.
+/// How lists of numbers, of heights and of budgets are typed.
 const NUMBERS: &str =
     "Values and ranges (from:to:step), separated by commas, such as 4,8,16 or 0:30:2.";
+const HEIGHTS: &str =
+    "Values and ranges (from:to:step), separated by commas, such as 1,2,4 or 8:64:8.";
 const BUDGETS: &str = "Values with a unit, separated by commas, such as 1MB,4MB.";
 
 impl Default for Ranges {
@@ -97,7 +99,7 @@ impl Default for Ranges {
         let about =
             "Fast memory for a slab or the moving window: two iterates and the right-hand side.";
         let of_passes = CycleFields::Passes([
-            field("Height", "Sweeps of a pass.", NUMBERS, "1,2,4,8,16,32"),
+            field("Height", "Sweeps of a pass.", HEIGHTS, "1,2,4,8,16,32"),
             field("Budget", about, BUDGETS, "250kB,1MB,4MB,16MB"),
         ]);
         let lists = |cycle| Lists { cycle, kernels: vec![Kernel::AUTO] };

@@ -316,7 +316,7 @@ fn slanted(width: &[(f64, f64)]) -> impl Iterator<Item = [(f64, f64); 2]> {
         let points = points.map(|part| (start + part * top * RISE, part * base));
         let mut inside = points
             .filter(|(sweep, beyond)| (0.0..=top).contains(sweep) && *beyond <= width_at(*sweep));
-        Some([inside.next()?, inside.last()?])
+        Some([inside.next()?, inside.next_back()?])
     })
 }
 
