@@ -10,6 +10,7 @@ pub fn fnv(values: impl Iterator<Item = f64>) -> u64 {
 }
 
 /// The same of a text.
+#[cfg(not(target_arch = "wasm32"))]
 pub fn fnv_of_text(text: &str) -> u64 {
     fnv_of_bytes(text.bytes())
 }

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 /// The progress of passes on one GPU.
 pub(super) struct Followed {
+    /// The page of the progress. It is dropped first: a page is given back before it is freed.
+    _pinned: Pinned,
     progress: Arc<PassProgress>,
     /// Where the GPU writes it.
     address: Pointer,
-    /// Its page: given back before it is freed.
-    _pinned: Pinned,
 }
 
 impl Followed {
@@ -31,7 +31,7 @@ impl Followed {
         // SAFETY: the page is pinned, and the answer is written where the driver was told.
         let answer = unsafe { sys::cuMemHostGetDevicePointer_v2(&raw mut address, page, 0) };
         answer.result().ok()?;
-        Some(Self { progress, address, _pinned: pinned })
+        Some(Self { _pinned: pinned, progress, address })
     }
 
     pub fn progress(&self) -> &Arc<PassProgress> {
