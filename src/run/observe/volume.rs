@@ -88,13 +88,9 @@ impl Experiment {
         let shape = &self.run().plan().problem.shape;
         let mut part = [0..shape.nx(), 0..shape.ny(), 0..shape.nz()];
         let mut most = [1; 3];
-        for (along, (range, samples)) in slice
-            .axes()
-            .into_iter()
-            .zip([&window.columns, &window.rows].into_iter().zip(window.most))
-        {
-            (part[along], most[along]) = (range.clone(), samples);
-        }
+        let [across, down] = slice.axes();
+        (part[across], part[down]) = (window.columns.clone(), window.rows.clone());
+        [most[across], most[down]] = window.most;
         // A single sample thick, in the order of the slice's columns and rows.
         Ok(Samples::of(window, self.pooled(field, &part, most)?.values))
     }
@@ -109,9 +105,17 @@ impl Experiment {
         let points = part.each_ref().map(ExactSizeIterator::len);
         let ny = self.run().plan().problem.shape.ny();
         let windows = windows(ny, part, VolumeSamples::size(points, most));
-        let planes: Result<Vec<_>, _> =
-            windows.map(|window| self.samples(field, &window)).collect();
-        Ok(VolumeSamples::pool(points, most, planes?.into_iter()))
+        // Pooled as they come: all planes of a map in its full size may take gigabytes.
+        let mut failed = None;
+        let planes = windows.map_while(|window| match self.samples(field, &window) {
+            Ok(samples) => Some(samples),
+            Err(error) => {
+                failed = Some(error);
+                None
+            }
+        });
+        let pooled = VolumeSamples::pool(points, most, planes);
+        failed.map_or(Ok(pooled), Err)
     }
 }
 

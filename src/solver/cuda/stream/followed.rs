@@ -28,7 +28,7 @@ impl Followed {
         let progress = Arc::new(PassProgress::default());
         let pinned = Pinned::page(gpu, &*progress).ok()?;
         let (mut address, page) = (0, Arc::as_ptr(&progress).cast::<c_void>().cast_mut());
-        // SAFETY: the page is pinned, and the answer is written where the driver was told.
+        // SAFETY: the page is pinned, and the driver writes the address to the variable that it is given.
         let answer = unsafe { sys::cuMemHostGetDevicePointer_v2(&raw mut address, page, 0) };
         answer.result().ok()?;
         Some(Self { _pinned: pinned, progress, address })
