@@ -1,7 +1,7 @@
 //! A folder that one process works in at a time.
 
-use super::{FileError, create_folder, lock, open_to_append};
-use std::fs::File;
+use super::{FileError, create_folder, exists, lock, open_to_append};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 /// The file in the folder that is locked. It stays there: a process that waits for it might otherwise lock another.
@@ -13,6 +13,14 @@ const NAME: &str = "lock";
 pub struct Locked {
     path: PathBuf,
     file: File,
+    /// What was not there before: the file that is locked, and folders, the innermost first.
+    made: Made,
+}
+
+#[derive(Debug)]
+struct Made {
+    file: bool,
+    folders: Vec<PathBuf>,
 }
 
 /// Why a folder could not be locked.
@@ -37,11 +45,24 @@ impl Locked {
     /// # Errors
     /// [`LockedError`] if it is not a folder or cannot be written, or another process has locked it.
     pub fn new(path: &Path) -> Result<Self, LockedError> {
+        let missing = path.ancestors().take_while(|path| !exists(path));
+        let folders = missing.map(Path::to_owned).collect();
         create_folder(path)?;
         let name = path.join(NAME);
+        let made = Made { file: !exists(&name), folders };
         let file = open_to_append(&name).map_err(|cause| FileError::Write { path: name, cause })?;
         lock(&file).map_err(|by| LockedError::InUse { path: path.to_owned(), by })?;
-        Ok(Self { path: path.to_owned(), file })
+        Ok(Self { path: path.to_owned(), file, made })
+    }
+
+    /// Releases the lock, and leaves the disk as it was: what [`Locked::new`] made is removed, but for folders in which
+    /// there is something else by now.
+    pub fn undo(self) {
+        if self.made.file {
+            _ = fs::remove_file(self.path.join(NAME));
+        }
+        // One that is not empty stays, and so do those around it.
+        self.made.folders.iter().all(|folder| fs::remove_dir(folder).is_ok());
     }
 
     /// The folder.
@@ -61,6 +82,22 @@ impl Drop for Locked {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_made_for_a_lock_can_be_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/store");
+        Locked::new(&path).unwrap().undo();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join("mine"), "").unwrap();
+        Locked::new(&path).unwrap().undo();
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 1);
+        // A lock that was there before stays: another process may know it.
+        drop(Locked::new(&path).unwrap());
+        Locked::new(&path).unwrap().undo();
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 2);
+    }
 
     #[test]
     fn a_folder_is_locked_once() {

@@ -37,7 +37,7 @@ const ARRAYS: [&str; SOLVER_ARRAYS] = ["iterate-even", "iterate-odd", "right-han
 /// The folder of a run that streams, in which its arrays lie, locked by this process.
 ///
 /// Nothing else may change the files while a run works with them: the values would be wrong, and a file that becomes shorter
-/// ends the process (SIGBUS). Locks keep other processes of this program out, and no others.
+/// ends the process (SIGBUS, of which the program says what it means). Locks keep other processes of this program out, and no others.
 #[derive(Debug)]
 pub struct Store {
     locked: Arc<Locked>,
@@ -162,18 +162,30 @@ impl Store {
         let run = essence(plan);
         let input = input(&plan.problem);
         let new = Checkpoint { version: VERSION, input, checksum: None, progress: None, run };
-        let file = path.join(CHECKPOINT);
         let mut store = Self { locked, checkpoint: new, norms: None };
+        match store.begin(plan) {
+            Ok(()) => Ok(store),
+            Err(refused) => {
+                Arc::into_inner(store.locked).map(Locked::undo);
+                Err(refused)
+            }
+        }
+    }
+
+    /// Reads how far the run has come; of a new one it makes the files.
+    fn begin(&mut self, plan: &Plan) -> Result<(), StoreError> {
+        let path = self.path().to_owned();
+        let file = path.join(CHECKPOINT);
         if files::exists(&file) {
-            store.take_over(&file, plan)?;
+            self.take_over(&file, plan)?;
         } else if let Some(name) = ARRAYS.iter().find(|name| files::exists(&path.join(name))) {
             return Err(StoreError::Foreign { path: path.join(name) });
         }
-        if store.checkpoint.progress.is_none() {
-            store.make(plan)?;
+        if self.checkpoint.progress.is_none() {
+            self.make(plan)?;
         }
-        store.norms = norms::take_over(path, store.passes().unwrap_or(0))?;
-        Ok(store)
+        self.norms = norms::take_over(&path, self.passes().unwrap_or(0))?;
+        Ok(())
     }
 
     /// Bytes that the arrays of a run take on the disk.
@@ -437,7 +449,7 @@ mod tests {
         });
         let said = Store::open(folder.path(), &huge).unwrap_err().to_string();
         assert!(said.starts_with("the arrays of this run take 540 PB in "), "{said}");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the lock");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     /// A store whose arrays were not complete is made again.
