@@ -102,10 +102,8 @@ fn a_killed_run_goes_on_to_the_same_bits() {
     }
 }
 
-/// A file that is gone is still mapped: without a look at it nothing would tell, until the run is to continue.
-#[cfg(unix)]
-#[test]
-fn a_run_whose_array_is_removed_says_so_and_ends() {
+/// Does something to an array of a run that is under way, and returns what the run says as it ends with code 1.
+fn ends_after(harm: impl FnOnce(&Path)) -> String {
     let folder = folder();
     let run = format!("solve {LONG} --method pyramid --max-cycles 1000000 --store store");
     let mut command = command(&folder, &run.replace("--max-cycles 600 ", ""));
@@ -115,11 +113,30 @@ fn a_run_whose_array_is_removed_says_so_and_ends() {
         assert!(begin.elapsed() < Duration::from_secs(60), "it makes passes");
         sleep(Duration::from_millis(1));
     }
-    fs::remove_file(folder.path().join("store/iterate-odd")).unwrap();
+    harm(&folder.path().join("store/iterate-odd"));
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
+    said
+}
+
+/// A file that is gone is still mapped: without a look at it nothing would tell, until the run is to continue.
+#[cfg(unix)]
+#[test]
+fn a_run_whose_array_is_removed_says_so_and_ends() {
+    let said = ends_after(|array| fs::remove_file(array).unwrap());
     assert!(said.contains("iterate-odd"), "{said}");
+}
+
+/// Pages of a mapped file that are gone end a process by a signal.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_whose_array_is_shortened_says_so_and_ends() {
+    let cut =
+        |array: &Path| fs::File::options().write(true).open(array).unwrap().set_len(0).unwrap();
+    let said = ends_after(cut);
+    assert!(said.contains("--store"), "{said}");
+    assert!(said.contains("was shortened by another program"), "{said}");
 }
 
 /// The curve of a run that was left begins where the run did; with a store of an older program it is said that it does not.

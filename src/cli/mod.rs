@@ -92,6 +92,7 @@ pub fn main() -> ExitCode {
     }
     limit_nccl();
     ignore_file_size_signal();
+    explain_lost_page();
     let parsed = Cli::command().try_get_matches().and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
         Ok((cli, GivenOptions::of(&matches)))
@@ -116,6 +117,27 @@ fn ignore_file_size_signal() {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
 }
+
+/// Where another program shortens a file that is mapped into memory, or its disk fails, the system ends this process: it is
+/// to end with a sentence.
+#[cfg(target_os = "linux")]
+fn explain_lost_page() {
+    extern "C" fn end(_: libc::c_int) {
+        const SAID: &[u8] = b"tilescope: a file that this run works in or reads (--store, --rhs, --initial) was shortened by \
+            another program, or its disk fails; the run cannot go on\n";
+        // SAFETY: in the handler of a signal both functions may be called, and the bytes live as long as the program.
+        unsafe {
+            libc::write(libc::STDERR_FILENO, SAID.as_ptr().cast(), SAID.len());
+            libc::_exit(1)
+        }
+    }
+    // SAFETY: the handler calls only what may be called in one.
+    unsafe { libc::signal(libc::SIGBUS, end as *const () as libc::sighandler_t) };
+}
+
+/// Elsewhere the system's own words have to do.
+#[cfg(not(target_os = "linux"))]
+fn explain_lost_page() {}
 
 /// Keeps NCCL from what it is not to use; called before there are threads.
 fn limit_nccl() {

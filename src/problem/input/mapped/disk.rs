@@ -8,7 +8,7 @@ use std::io;
 /// The values of a grid in an array in C order that was checked when it was mapped.
 ///
 /// Nothing may change the file meanwhile: the values would change under way, and a file that becomes shorter ends the
-/// process (SIGBUS).
+/// process (SIGBUS, of which the program says what it means).
 #[derive(Debug)]
 pub struct MappedArray {
     map: Mmap,
