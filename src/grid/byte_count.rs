@@ -40,6 +40,14 @@ impl ByteCount {
     pub const fn bytes(self) -> u64 {
         self.0
     }
+
+    /// At least as many, by less than a tenth more, that have a short text: `74kB` for 73,872 bytes.
+    #[must_use]
+    pub fn rounded_up(self) -> Self {
+        let units = UNITS[..WRITTEN].iter().map(|(_, unit)| *unit);
+        let unit = units.into_iter().find(|unit| self.0 >= 10 * unit).unwrap_or(1);
+        Self(self.0.div_ceil(unit).saturating_mul(unit))
+    }
 }
 
 impl fmt::Display for ByteCount {
@@ -97,6 +105,9 @@ mod tests {
             let count: ByteCount = text.parse().unwrap();
             assert_eq!((count.bytes(), count.to_string().as_str()), (bytes, written), "{text}");
         }
+        for (bytes, rounded) in [(73_872, "74kB"), (9_999, "9999B"), (12_000_001, "13MB")] {
+            assert_eq!(ByteCount::new(bytes).rounded_up().to_string(), rounded);
+        }
         for wrong in ["", "MB", "-1MB", "1.5GB", "8XB", "99999999999TB"] {
             assert_eq!(wrong.parse::<ByteCount>(), Err(ByteCountError), "{wrong}");
         }
@@ -107,6 +118,8 @@ mod tests {
         fn a_number_of_bytes_survives_its_text(bytes in any::<u64>()) {
             let count = ByteCount::new(bytes);
             prop_assert_eq!(count.to_string().parse(), Ok(count));
+            let rounded = count.rounded_up().bytes();
+            prop_assert!(rounded >= bytes && (rounded - bytes) as f64 <= 0.1 * bytes as f64);
         }
     }
 }

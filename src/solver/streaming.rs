@@ -137,7 +137,7 @@ pub enum StreamingError {
         memory: ByteCount,
         /// The fewest planes: three of a slab, six of a window.
         least: usize,
-        /// Bytes that they take.
+        /// Bytes that they take, rounded up.
         needed: ByteCount,
     },
     /// A height that leaves no plane to own.
@@ -243,7 +243,7 @@ impl Streaming {
         let at_once = if is_pyramid && slabs == Slabs::Two { 2 } else { 1 };
         let least = if is_pyramid { LEAST_OF_SLAB * at_once } else { LEAST_OF_WINDOW };
         if planes < least {
-            let needed = ByteCount::new(plane_bytes * least as u64);
+            let needed = ByteCount::new(plane_bytes * least as u64).rounded_up();
             return Err(StreamingError::TooSmall { method, memory, least, needed });
         }
         let most = most_height(is_pyramid, planes / at_once);

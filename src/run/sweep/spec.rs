@@ -78,12 +78,12 @@ pub enum SweepError {
     #[error("the lists make {0} settings; a sweep takes at most {MOST_SETTINGS}")]
     TooMany(u128),
     /// None of the settings can run.
-    #[error("{}: {first}", none_can_run(*.settings))]
+    #[error("{}: {why}", none_can_run(*.settings))]
     NoneCanRun {
         /// Number of settings.
         settings: usize,
-        /// Why the first cannot run.
-        first: String,
+        /// Why the first cannot, of those with the largest budget.
+        why: String,
     },
     /// There is no GPU to measure on.
     #[error("backend cuda cannot be used: {0}; backend cpu can")]

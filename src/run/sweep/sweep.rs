@@ -1,5 +1,6 @@
 //! A checked sweep, and what is known of its settings.
 
+use super::cycle::CycleSetting;
 use super::measure::{Counting, CycleCache, SpeedReference, Timed, Timing, machine};
 use super::outline::{RowMismatch, SweepCell, SweepOutline};
 use super::per_axis::PerAxis;
@@ -69,12 +70,8 @@ impl Sweep {
             let cannot_run = why_not(&mut planner, &outline.run_of(&setting))?;
             outline.cells.push(SweepCell { setting, cannot_run });
         }
-        let cells = &outline.cells;
-        if let [SweepCell { cannot_run: Some(first), .. }, ..] = &cells[..]
-            && cells.iter().all(|cell| cell.cannot_run.is_some())
-        {
-            let (settings, first) = (cells.len(), first.clone());
-            return Err(SweepError::NoneCanRun { settings, first });
+        if let Some(why) = why_none_runs(&outline.cells) {
+            return Err(SweepError::NoneCanRun { settings: outline.cells.len(), why });
         }
         if backend == Backend::Cuda {
             outline.devices.clone_from(&outline.spec.run.method.devices);
@@ -264,6 +261,19 @@ fn backend(planner: &mut Planner, spec: &SweepSpec, settings: &[Setting]) -> Bac
         }
     }
     Backend::Cpu
+}
+
+/// Why none of the settings can run, if that is so: the reason of the first, of those with the largest budget.
+fn why_none_runs(cells: &[SweepCell]) -> Option<String> {
+    let budget = |cell: &&SweepCell| match cell.setting.cycle {
+        CycleSetting::Tiles(_) => None,
+        CycleSetting::Pass(pass) => Some(pass.memory),
+    };
+    if cells.iter().any(|cell| cell.cannot_run.is_none()) {
+        return None;
+    }
+    // Of equal ones the last is taken.
+    cells.iter().rev().max_by_key(budget)?.cannot_run.clone()
 }
 
 /// Why a setting cannot run, if it cannot: its overlap is too large for its tile, its budget too small for its height, or its
