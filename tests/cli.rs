@@ -1103,6 +1103,23 @@ fn the_setting_of_a_matrix_is_searched_without_predictions() {
     }
 }
 
+/// A kernel that an option makes impossible is left out; one that never went with the rest of its file is an error in it.
+#[test]
+fn a_kernel_of_a_run_file_goes_with_the_file_or_is_refused() {
+    let folder = folder();
+    let write = |method: &str| {
+        fs::write(folder.path().join("run.toml"), format!("version = 1\n[method]\n{method}"))
+            .unwrap();
+    };
+    write("kernel = \"register\"\nbackend = \"cpu\"");
+    for command in ["solve", "render --at-cycle 1 -o a.png", "sweep -o a.csv"] {
+        let parts = ["kernel is register", "backend cpu it must be auto, fastest, spectral"];
+        refused(&folder, &format!("{command} --run run.toml"), 2, &parts);
+    }
+    write("kernel = \"register\"");
+    json(&folder, "--run run.toml --backend cpu --max-cycles 1 --tol none");
+}
+
 #[test]
 fn a_block_size_is_for_kernel_classic() {
     let folder = folder();

@@ -518,6 +518,28 @@ impl CommonArgs {
         Ok(preset.map(Preset::run).unwrap_or_default())
     }
 
+    /// Whether one of the options, of those that decide which kernels there are, is given.
+    fn may_change_kernels(&self) -> bool {
+        self.backend.is_some()
+            || self.kind().is_some()
+            || self.omega.is_some()
+            || self.wave.is_some()
+            || self.warp.is_some()
+    }
+
+    /// The kernel of the run that the options are added to, for what became of it with a method that was chosen, if one
+    /// was: `auto` where it does not go with what the options change. One that does not go with the run's own method is
+    /// left, and refused when the run is planned.
+    pub(super) fn inherited_kernel(
+        &self,
+        inherited: Kernel,
+        method: Option<MethodName>,
+        spec: &RunSpec,
+    ) -> Kernel {
+        let is_own = method.is_none() && !self.may_change_kernels();
+        if is_own || spec.kernels().contains(&inherited) { inherited } else { Kernel::AUTO }
+    }
+
     /// The kind of problem, if the options name or imply one.
     fn kind(&self) -> Option<ProblemKind> {
         let matrix = self.matrix.as_ref().map(|_| ProblemKind::Matrix);
@@ -682,12 +704,12 @@ impl RunArgs {
             let why = "--k has no effect on method classic, whose cycle is one sweep; use it with --method hierarchical";
             return Err(UsageError(why.to_owned()).into());
         }
-        // A store or a kernel that does not go with the new method or back end is dropped.
+        // A store that does not go with what these options change is dropped.
         spec.store = spec.store.filter(|_| streams);
         let inherited = base.kernel;
         spec.method = method;
-        let inherited = Some(inherited).filter(|kernel| spec.kernels().contains(kernel));
-        spec.method.kernel = self.kernel.or(inherited).unwrap_or_default();
+        let inherited = self.common.inherited_kernel(inherited, self.method, &spec);
+        spec.method.kernel = self.kernel.unwrap_or(inherited);
         self.common.check_options(&spec)?;
         self.common.note_without_gpu(&spec);
         Ok(spec)

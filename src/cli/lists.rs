@@ -88,6 +88,10 @@ impl CycleListArgs {
         }
         let mut run = common.spec(self.method)?;
         run.method.slabs = self.slabs.unwrap_or(run.method.slabs);
+        run.method.kernel = match run.method.name {
+            MethodName::Classic => Kernel::AUTO,
+            _ => common.inherited_kernel(run.method.kernel, self.method, &run),
+        };
         let of_passes = [
             ("--height", self.height.is_some()),
             ("--memory", self.memory.is_some()),

@@ -228,7 +228,7 @@ impl Sweep {
         };
         Ok(SweepSpec {
             cycle: self.lists.cycle(&run, tiles, passes),
-            kernel: self.lists.kernel(&[Kernel::AUTO]),
+            kernel: self.lists.kernel(&[run.method.kernel]),
             threads: self.common.threads(&run),
             measure: self.measure.clone(),
             run,

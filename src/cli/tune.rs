@@ -13,7 +13,6 @@ use crate::run::{
     CostPrediction, CyclePrediction, Measure, PassLists, PerAxis, Sweep, SweepRow, SweepSpec,
     TileLists, by_predicted_cost,
 };
-use crate::solver::Kernel;
 use crate::solver::Subiterations;
 use clap::Args;
 use serde::Serialize;
@@ -109,7 +108,7 @@ impl Tune {
         };
         let spec = SweepSpec {
             cycle: self.lists.cycle(&run, tiles, passes),
-            kernel: self.lists.kernel(&[Kernel::AUTO]),
+            kernel: self.lists.kernel(&[run.method.kernel]),
             threads: self.common.threads(&run),
             run,
             measure: vec![Measure::Time, Measure::Cycles],
