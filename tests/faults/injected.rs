@@ -273,19 +273,38 @@ fn records_of_benchmarks_are_whole_or_not_there() {
         "bench kernels --backend cpu --kernel classic --shape 8x8 --repeats 1 -o",
         "record.md",
     );
-    // They measure for seconds, and publish in the same way: one operation fails, of each another one.
-    for (bench, operation) in [
-        ("paper --backend cpu --only table-3 --shrink 64 --quick --repeats 1", "rename"),
-        ("matrices --backend cpu --matrix poisson-12x12 --tile 16 --k 2 --repeats 1", "write"),
+    fails_whole(
+        "bench streaming --backend cpu --shape 12x12 --memory 4kB --height 1 --repeats 1 -o",
+        "record.md",
+    );
+}
+
+/// They measure for seconds: of each operation one error, at every place.
+#[test]
+fn records_of_longer_benchmarks_are_whole_or_not_there() {
+    for bench in [
+        "paper --backend cpu --only table-3 --shrink 64 --quick --repeats 1",
+        "matrices --backend cpu --matrix poisson-4x4 --tile 4 --k 2 --repeats 1",
     ] {
         let arguments = format!("bench {bench} -o record.md");
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("record.md"), "old").unwrap();
-        let fault = format!("{operation},1,{INPUT_OUTPUT}");
-        let (output, has_failed) = faulty(folder.path(), &arguments, &fault);
-        assert!(has_failed, "{arguments}: no {operation} was made to fail");
-        let case = format!("{arguments}, {fault}");
-        assert_old_file_is_whole(folder.path(), "record.md", &output, &case);
+        for (operation, error) in [
+            ("create", DISK_FULL),
+            ("write", DISK_FULL),
+            ("fsync", INPUT_OUTPUT),
+            ("rename", READ_ONLY),
+        ] {
+            let faults = each_fault(operation, error, |fault| {
+                fs::write(folder.path().join("record.md"), "old").unwrap();
+                let (output, has_failed) = faulty(folder.path(), &arguments, fault);
+                if has_failed {
+                    let case = format!("{arguments}, {fault}");
+                    assert_old_file_is_whole(folder.path(), "record.md", &output, &case);
+                }
+                has_failed
+            });
+            assert!(faults > 0, "{arguments}: no {operation} was made to fail");
+        }
     }
 }
 
