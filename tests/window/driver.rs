@@ -301,10 +301,13 @@ impl Window {
     pub fn choose(&mut self, combo: &str, entry: &str) {
         self.scroll_to(Role::ComboBox, combo);
         self.harness.get_by_role_and_label(Role::ComboBox, combo).click();
-        self.frames(2);
-        // Another button may have the same name: the entry is on the layer of the menu.
-        let entries = self.harness.query_all_by_role_and_label(Role::Button, entry);
-        let at = entries.map(|entry| entry.rect().center()).find(|&at| self.is_in_front(at));
+        // What the worker sends may change the layout under a menu that opens, which is then laid out once more.
+        let at = (0..10).find_map(|_| {
+            self.frames(2);
+            // Another button may have the same name: the entry is on the layer of the menu.
+            let entries = self.harness.query_all_by_role_and_label(Role::Button, entry);
+            entries.map(|entry| entry.rect().center()).find(|&at| self.is_in_front(at))
+        });
         self.click_at(at.unwrap_or_else(|| panic!("no {entry} in {combo}")));
         self.frames(2);
         self.harness.remove_cursor();
