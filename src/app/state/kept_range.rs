@@ -3,7 +3,7 @@
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::RangeMode;
 use crate::picture::{Plot, Range, ScaleKind};
-use crate::run::{FieldKind, ProblemSpec, Report};
+use crate::run::{FieldKind, Milestone, ProblemSpec, Report};
 
 /// A range that stays while a setting changes, so that both runs have equal colours.
 #[derive(Clone, Copy)]
@@ -17,7 +17,14 @@ pub struct HeldRange {
 pub struct ShownRange<'a> {
     pub range: Range,
     pub epoch: u64,
+    /// Sweeps until what it shows.
+    pub sweeps: u64,
     pub problem: &'a ProblemSpec,
+}
+
+/// Sweeps until what a report shows.
+pub fn shown_sweeps(report: &Report) -> u64 {
+    report.observation.cycle * report.plan.sweeps_per_cycle()
 }
 
 impl HeldRange {
@@ -29,7 +36,7 @@ impl HeldRange {
         report: &Report,
         before: Option<ShownRange<'_>>,
     ) -> Option<Self> {
-        let ShownRange { range, epoch, problem } = before?;
+        let ShownRange { range, epoch, sweeps, problem } = before?;
         let shown = (report.epoch, report.observation.cycle);
         match (session.drag, held) {
             (Some(_), Some(held)) => Some(Self { shown, ..held }),
@@ -38,7 +45,12 @@ impl HeldRange {
             // The setting was changed, and is shown where the run before it was.
             (None, held) => {
                 let is_alike = *problem == report.plan.spec.problem;
-                let is_changed = session.catch_up.is_some() && epoch != report.epoch;
+                let is_there = match session.catch_up {
+                    Some(Milestone::Sweeps(goal)) => goal == sweeps,
+                    Some(Milestone::Reduction(_)) => true,
+                    None => false,
+                };
+                let is_changed = is_there && epoch != report.epoch;
                 let range = held.map_or(range, |held| held.range);
                 (is_changed && is_alike).then_some(Self { range, shown })
             }
@@ -56,12 +68,19 @@ impl HeldRange {
 /// What a picture shows: ranges of other values have nothing in common with its own.
 type Values = (FieldKind, ScaleKind, bool);
 
+/// What was shown last. Of its run only the description: the picture may not be shown again for long, and a plan holds a
+/// matrix or a right-hand side.
+struct Before {
+    epoch: u64,
+    sweeps: u64,
+    problem: ProblemSpec,
+    range: Range,
+}
+
 /// The range of a picture beside the map, which stays where the map's does.
 #[derive(Default)]
 pub struct KeptRange {
-    /// What was shown last. Of its run only the description: the picture may not be shown again for long, and a plan holds
-    /// a matrix or a right-hand side.
-    before: Option<(Values, u64, ProblemSpec, Range)>,
+    before: Option<(Values, Before)>,
     held: Option<HeldRange>,
     /// The range of all shown frames of a run.
     whole_run: Option<(Values, u64, Range)>,
@@ -80,10 +99,11 @@ impl KeptRange {
         let colours = session.view.of_field(field);
         let values = (field, kind, colours.absolute);
         let before = self.before.as_ref().filter(|(of, ..)| *of == values);
-        let before = before.map(|(_, epoch, problem, range)| ShownRange {
-            range: *range,
-            epoch: *epoch,
-            problem,
+        let before = before.map(|(_, before)| ShownRange {
+            range: before.range,
+            epoch: before.epoch,
+            sweeps: before.sweeps,
+            problem: &before.problem,
         });
         let held = HeldRange::of(self.held, session, report, before);
         let known = self.whole_run.filter(|(of, epoch, _)| (*of, *epoch) == (values, report.epoch));
@@ -97,10 +117,11 @@ impl KeptRange {
         };
         self.held = held.or_else(|| HeldRange::moved(session, report, range));
         let problem = match self.before.take() {
-            Some((_, epoch, problem, _)) if epoch == report.epoch => problem,
+            Some((_, before)) if before.epoch == report.epoch => before.problem,
             _ => report.plan.spec.problem.clone(),
         };
-        self.before = Some((values, report.epoch, problem, range));
+        let (epoch, sweeps) = (report.epoch, shown_sweeps(report));
+        self.before = Some((values, Before { epoch, sweeps, problem, range }));
         range
     }
 
@@ -144,6 +165,25 @@ mod tests {
         let fitted = Range::new(1.0, 2.0);
         let log = kept.range(&session, &report, FieldKind::Residual, ScaleKind::Log, fitted);
         assert_eq!(log.hi(), 2.0);
+    }
+
+    /// A run that cannot show as many sweeps in time shows fewer, whose values have nothing to do with the range before.
+    #[test]
+    fn a_run_that_is_shown_elsewhere_has_a_range_of_its_own() {
+        for (goal, expected) in [(100, 8.0), (2, 1.0)] {
+            let (mut report, mut session) = (report(None), Session::default());
+            let mut kept = KeptRange::default();
+            let mut high = |session: &Session, report: &Report, high: f64| {
+                let fitted = Range::new(0.0, high);
+                kept.range(session, report, FieldKind::Residual, ScaleKind::Linear, fitted).hi()
+            };
+            let each = report.plan.sweeps_per_cycle();
+            report.observation.cycle = 100;
+            assert_eq!(high(&session, &report, 8.0), 8.0);
+            session.catch_up = Some(Milestone::Sweeps(goal * each));
+            (report.epoch, report.observation.cycle) = (2, goal);
+            assert_eq!(high(&session, &report, 1.0), expected);
+        }
     }
 
     #[test]

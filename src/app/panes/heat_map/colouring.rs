@@ -1,7 +1,7 @@
 //! From values to a texture, and the range of its colours.
 
 use crate::app::panes::heat_map::sides::Side;
-use crate::app::state::kept_range::{HeldRange, ShownRange};
+use crate::app::state::kept_range::{HeldRange, ShownRange, shown_sweeps};
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::{Colours, RangeMode, ViewSettings};
 use crate::app::widgets::colour_bar::BINS;
@@ -36,6 +36,8 @@ pub struct MapTextures {
     /// The problem of the run.
     problem: ProblemSpec,
     epoch: u64,
+    /// Sweeps of the run until then.
+    sweeps: u64,
     /// Whether the pinned run is shown in place of the run.
     flipped: bool,
     /// The shown field.
@@ -105,6 +107,7 @@ impl Colouring {
         let before = known.map(|shown| ShownRange {
             range: shown.scale.range(),
             epoch: shown.epoch,
+            sweeps: shown.sweeps,
             problem: &shown.problem,
         });
         let held = HeldRange::of(self.held, session, report, before);
@@ -146,6 +149,7 @@ impl Colouring {
         self.shown = Some(MapTextures {
             problem: report.plan.spec.problem.clone(),
             epoch: report.epoch,
+            sweeps: shown_sweeps(report),
             handle,
             other,
             is_difference,
