@@ -377,6 +377,8 @@ fn tune_measures_a_few_settings_and_prints_a_command_that_runs() {
     assert!(said.contains("      tilescope solve --problem poisson --shape 96x64 --k "), "{said}");
 
     refused(&folder, "tune --tile 4 --overlap 8", 2, &["none of the 6 settings can run"]);
+    let said = "memory is 1B; method pyramid needs room for at least three planes";
+    refused(&folder, "tune --method pyramid --memory 1B", 2, &[said]);
     refused(&folder, "tune --k 8:2", 2, &["range 8:2 is reversed"]);
     let never = "tune --shape 96x64 --k 4,8 --tile 16 --tol 1e-2 --max-cycles 2";
     let output = tilescope(&folder, never).output().unwrap();
@@ -483,7 +485,7 @@ fn a_table_with_other_line_ends_is_resumed_and_an_edited_one_refused() {
         ),
         (
             whole.replacen(rows[2], &format!("{},note\n", rows[2].trim_end()), 1),
-            ["line 3", "it has 27 fields, and the first line has 26"],
+            ["line 3", "it has 28 fields, and the first line has 27"],
         ),
     ] {
         fs::write(table(&folder), &edited).unwrap();

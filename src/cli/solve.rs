@@ -14,7 +14,6 @@ use crate::grid::memory::human;
 use crate::picture::{
     counted, grouped, method_title, percent, problem_title, ratio, rounded, seconds,
 };
-use crate::problem;
 use crate::problem::matrix::{self, BlockEntries};
 use crate::run::{
     Divergence, FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Record, Run, RunSpec,
@@ -22,7 +21,6 @@ use crate::run::{
     save_solution, save_unknowns,
 };
 use crate::solver::{EdgeShare, Kernel, SolverError, Subiterations, Traffic};
-use crate::stop_token::StopToken;
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -86,10 +84,6 @@ pub struct Solve {
 
 /// Arrays that saving the unknowns of a matrix takes: as they are solved for, and in the order of the matrix.
 const UNKNOWNS_TO_SAVE: usize = 2;
-
-/// Arrays beside the exact solution with which the error that is left is found: the iterate, the initial guess, and
-/// both and the solution without boundaries.
-const OF_ERROR_LEFT: usize = 5;
 
 impl Solve {
     /// Solves, saves and prints the summary: alone, or as one of several processes.
@@ -453,22 +447,6 @@ fn above_rounding(plan: &Plan) -> &'static str {
     }
 }
 
-/// How much of the error a run left at its end; `None` where it has not come to one, or the exact solution is
-/// unknown or takes long or too much memory.
-fn error_left(run: &Run) -> Option<f64> {
-    let problem = &run.plan().problem;
-    let has_ended = !matches!(run.outcome()?, Outcome::Diverged(_));
-    if !has_ended || !problem::is_exact_cheap(problem) {
-        return None;
-    }
-    let arrays = problem::exact_arrays(problem) + OF_ERROR_LEFT;
-    if !run.plan().has_room_beside(arrays) {
-        return None;
-    }
-    let exact = problem::exact(problem, &StopToken::default()).ok()?;
-    problem::error_left(problem, &run.solver().solution().ok()?, &exact)
-}
-
 /// Saves the matrix of a plan in its own order.
 fn save_matrix(path: &Path, plan: &Plan) -> anyhow::Result<()> {
     let of_grid = plan.problem.as_matrix();
@@ -763,7 +741,7 @@ impl Summary {
             residual,
             reduction: residual.map(|residual| reduction(residual, run.start_residual())),
             max_change: latest.max_change,
-            error_left: error_left(run),
+            error_left: run.error_left(),
             seconds: run.seconds(),
             edge_share: run.residual_solver().edge_share(tiling)?,
         })

@@ -1,6 +1,7 @@
 //! The tooltip of a cell: measured beside predicted values.
 
 use crate::app::tuning::results::MapResults;
+use crate::number::percent;
 use crate::picture::{MapValue, SweepMap, counted, seconds as time};
 use crate::run::{CostPrediction, RowOutcome, SweepRow};
 use crate::solver::Subiterations;
@@ -84,7 +85,7 @@ pub(super) fn ui(
         }
     }
     let dash = || "–".to_owned();
-    let percent =
+    let signed =
         |error: Option<f64>| error.map_or_else(dash, |error| format!("{:+.1} %", 100.0 * error));
     Grid::new("tuning tip").num_columns(4).spacing([14.0, 2.0]).show(ui, |ui| {
         for text in ["", "measured alone", "predicted", "error"] {
@@ -105,20 +106,20 @@ pub(super) fn ui(
                 "Projected time",
                 row.and_then(|row| row.seconds).map_or_else(dash, time),
                 predicted(MapValue::Time),
-                percent(row.and_then(|row| row.seconds_prediction_error)),
+                signed(row.and_then(|row| row.seconds_prediction_error)),
             ),
             (
                 "Time per cycle",
                 row.and_then(|row| row.seconds_per_cycle)
                     .map_or_else(dash, |seconds| time(seconds) + &spread),
                 predicted(MapValue::CycleTime),
-                percent(row.and_then(|row| row.prediction_error)),
+                signed(row.and_then(|row| row.prediction_error)),
             ),
             (
                 "Cycles",
                 row.and_then(|row| row.cycles).map_or_else(dash, |cycles| cycles.to_string()),
                 cycles,
-                percent(row.and_then(|row| row.cycles_prediction_error)),
+                signed(row.and_then(|row| row.cycles_prediction_error)),
             ),
         ] {
             ui.label(name);
@@ -132,6 +133,7 @@ pub(super) fn ui(
         let mut facts = vec![format!("kernel {}", row.kernel)];
         facts.extend(row.sweeps.map(|sweeps| counted(sweeps, "sweep")));
         facts.extend(row.edge_share.map(|share| format!("edge share {:.0} %", 100.0 * share)));
+        facts.extend(row.error_left.map(|left| format!("{} of the error left", percent(left))));
         facts.extend(row.repeats.map(|repeats| format!("median of {repeats} repeats")));
         if row.seconds.is_some() {
             facts.push("projected: cycles × time per cycle".to_owned());

@@ -5,6 +5,7 @@ mod checkpoint;
 mod circling;
 pub(in crate::run) mod confirm;
 mod convergence_forecast;
+mod error_left;
 pub(in crate::run) mod fingerprint;
 mod growth;
 #[cfg(not(target_arch = "wasm32"))]

@@ -92,6 +92,8 @@ pub struct SweepRow {
     pub seconds_prediction_error: Option<f64>,
     /// The share of ‖r‖₂² near tile borders when the tolerance was met.
     pub edge_share: Option<f64>,
+    /// ‖u − u*‖₂ / ‖u₀ − u*‖₂ at the end, see [`CycleCount::error_left`]. Older tables lack it.
+    pub error_left: Option<f64>,
     /// The outcome.
     pub outcome: RowOutcome,
     /// Why it cannot run.
@@ -115,7 +117,7 @@ const OF_TILES: [&str; 3] = ["k", "overlap", "tile"];
 
 impl SweepRow {
     /// The names of the columns: the first line of a table of tiles.
-    pub const NAMES: [&'static str; 26] = [
+    pub const NAMES: [&'static str; 27] = [
         "shape",
         "k",
         "overlap",
@@ -136,6 +138,7 @@ impl SweepRow {
         "predicted_seconds",
         "seconds_prediction_error",
         "edge_share",
+        "error_left",
         "outcome",
         "reason",
         "measured",
@@ -192,6 +195,7 @@ impl SweepRow {
             predicted_seconds: None,
             seconds_prediction_error: None,
             edge_share: None,
+            error_left: None,
             outcome: RowOutcome::Measured,
             reason: None,
             measured: measured.join("+"),
@@ -233,7 +237,7 @@ impl SweepRow {
         predicted: Option<f64>,
         cycle_prediction: Option<CyclePrediction>,
     ) -> Self {
-        if let Some(CycleCount { cycles, outcome, edge_share }) = count {
+        if let Some(CycleCount { cycles, outcome, edge_share, error_left }) = count {
             self.outcome = match outcome {
                 CountOutcome::Converged => RowOutcome::Measured,
                 CountOutcome::Capped => RowOutcome::Capped,
@@ -248,6 +252,7 @@ impl SweepRow {
             if matches!(outcome, CountOutcome::Converged | CountOutcome::Capped) {
                 let capped = outcome == CountOutcome::Capped;
                 self.cycles = Some(Cycles { count: cycles, capped });
+                self.error_left = error_left;
                 // A pass has no tile borders.
                 let is_of_tiles = self.tile.is_some();
                 self.edge_share = Some(edge_share).filter(|share| is_of_tiles && share.is_finite());
@@ -281,7 +286,7 @@ impl SweepRow {
         let Cycles { count, capped } = self.cycles?;
         let outcome = if capped { CountOutcome::Capped } else { CountOutcome::Converged };
         let edge_share = self.edge_share.unwrap_or(f64::NAN);
-        Some(CycleCount { cycles: count, outcome, edge_share })
+        Some(CycleCount { cycles: count, outcome, edge_share, error_left: self.error_left })
     }
 
     /// The cost by which settings are compared: seconds to the tolerance; cycles where no time was measured;

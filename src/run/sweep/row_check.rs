@@ -78,7 +78,8 @@ fn check(column: &str, value: &str) -> Result<(), String> {
         | "cycles_prediction_error"
         | "predicted_seconds"
         | "seconds_prediction_error"
-        | "edge_share" => is_allowed(is_empty || number.is_some(), "it must be a number, or empty"),
+        | "edge_share"
+        | "error_left" => is_allowed(is_empty || number.is_some(), "it must be a number, or empty"),
         "outcome" => is_allowed(RowOutcome::deserialize(deserializer(value)).is_ok(), OUTCOMES),
         _ => Ok(()),
     }
@@ -139,6 +140,6 @@ mod tests {
         let header = csv::StringRecord::from(SweepRow::NAMES.to_vec());
         let row = csv::ByteRecord::from(vec![""; SweepRow::NAMES.len() + 1]);
         let said = check_fields(&row, &header).unwrap_err();
-        assert_eq!(said, "it has 27 fields, and the first line has 26");
+        assert_eq!(said, "it has 28 fields, and the first line has 27");
     }
 }

@@ -143,8 +143,11 @@ impl SweepTable {
     }
 }
 
-/// The column that tables of earlier versions lack.
+/// The column of threads.
 const THREADS: &str = "threads";
+
+/// Columns that tables of earlier versions lack.
+const ADDED_LATER: [&str; 2] = [THREADS, "error_left"];
 
 /// Opens a file for appending, locks it, and reads its contents.
 fn open(path: &Path) -> Result<(File, Vec<u8>), SweepTableError> {
@@ -199,7 +202,7 @@ fn read(text: &[u8]) -> Result<Vec<SweepRow>, String> {
     let ends_complete = text.ends_with(b"\n");
     let mut rows = Vec::new();
     check_header(text, &header, ends_complete)?;
-    let is_older = !header.iter().any(|name| name == THREADS);
+    let lacks_threads = !header.iter().any(|name| name == THREADS);
     // Bytes, because a row may be cut off within a character.
     let mut record = csv::ByteRecord::new();
     loop {
@@ -221,7 +224,7 @@ fn read(text: &[u8]) -> Result<Vec<SweepRow>, String> {
         let row = record
             .deserialize(Some(header.as_byte_record()))
             .map_err(|_| refused("a column has a value that is not allowed".to_owned()))?;
-        rows.push(if is_older { with_threads(row) } else { row });
+        rows.push(if lacks_threads { with_threads(row) } else { row });
     }
 }
 
@@ -258,10 +261,11 @@ fn check_header(
     {
         return Ok(());
     }
-    let is_known =
-        header.iter().eq(SweepRow::NAMES) || header.iter().eq(SweepRow::names_of_passes());
-    let is_older = header.iter().eq(SweepRow::NAMES.into_iter().filter(|name| *name != THREADS));
-    if is_known || is_older { Ok(()) } else { Err(wrong_header(header)) }
+    let has =
+        |name: &&str| !ADDED_LATER.contains(name) || header.iter().any(|known| known == *name);
+    let is_known = header.iter().eq(SweepRow::NAMES.into_iter().filter(has))
+        || header.iter().eq(SweepRow::names_of_passes().filter(has));
+    if is_known { Ok(()) } else { Err(wrong_header(header)) }
 }
 
 /// What is wrong with a header that is not the one of this version, as part of a sentence.
@@ -281,7 +285,8 @@ fn wrong_header(header: &csv::StringRecord) -> String {
         [name] => Some(format!("{what} the column {name}")),
         names => Some(format!("{what} the columns {}", names.join(", "))),
     };
-    let lacks: Vec<_> = names.iter().copied().filter(|name| !has(name)).collect();
+    let is_lacking = |name: &&str| !has(name) && !ADDED_LATER.contains(name);
+    let lacks: Vec<_> = names.iter().copied().filter(is_lacking).collect();
     let others: Vec<_> = header.iter().filter(|name| !names.contains(name)).collect();
     let parts: Vec<_> = [named("lacks", &lacks), named("has beside its own", &others)]
         .into_iter()
@@ -345,6 +350,7 @@ mod tests {
                 predicted_seconds: seconds,
                 seconds_prediction_error: seconds,
                 edge_share: seconds,
+                error_left: seconds,
                 outcome,
                 reason,
                 measured: "time+cycles".into(),
@@ -438,11 +444,12 @@ mod tests {
         }
     }
 
-    /// A table without the column `threads` is read, and written again with it.
+    /// A table without the columns that were added later is read, and written again with them.
     #[test]
-    fn a_table_from_before_there_was_a_column_of_threads_is_resumed() {
+    fn a_table_of_an_earlier_version_is_resumed() {
         let others = "24x20,4,0,8,tiled,7,28,,,,,,,,,,,,,measured,,cycles,\"a machine, 2 cores\"";
-        let header: Vec<_> = SweepRow::NAMES.into_iter().filter(|name| *name != THREADS).collect();
+        let was_there = |name: &&str| !ADDED_LATER.contains(name);
+        let header: Vec<_> = SweepRow::NAMES.into_iter().filter(was_there).collect();
         let rows = [("tilescope solve --threads 3 --k 4", 3), ("tilescope solve --k 4", 0)];
         let older: String = rows.iter().map(|(run, _)| format!("{others},{run},0.1.0\n")).collect();
         let older = format!("{}\n{older}", header.join(","));

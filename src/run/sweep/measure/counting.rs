@@ -31,6 +31,8 @@ pub struct CycleCount {
     pub outcome: CountOutcome,
     /// The share of ‖r‖₂² near tile borders in the last iterate, 0 to 1.
     pub edge_share: f64,
+    /// ‖u − u*‖₂ / ‖u₀ − u*‖₂ of the last iterate, see [`Run::error_left`].
+    pub error_left: Option<f64>,
 }
 
 /// A count under way.
@@ -72,7 +74,8 @@ impl Counting {
             Some(Outcome::RoundingLimit) => CountOutcome::RoundingLimit,
         };
         let edge_share = self.run.residual_solver().edge_share(&self.plan.tiling)?.residual;
-        Ok(Poll::Ready(CycleCount { cycles: self.run.cycle(), outcome, edge_share }))
+        let error_left = self.run.error_left();
+        Ok(Poll::Ready(CycleCount { cycles: self.run.cycle(), outcome, edge_share, error_left }))
     }
 }
 
@@ -150,6 +153,8 @@ mod tests {
         let counted = count(&plan, &|| false).unwrap().unwrap();
         assert_eq!(counted.outcome, CountOutcome::Converged);
         assert!((0.0..=1.0).contains(&counted.edge_share));
+        // The default tolerance is 1e-4 of the residual; the error is left longer.
+        assert!(counted.error_left.is_some_and(|left| (1e-6..1e-2).contains(&left)));
 
         let mut capped = Plan::clone(&plan);
         capped.stop.max_cycles = 3;

@@ -44,7 +44,12 @@ mod tests {
     #[test]
     fn a_count_holds_for_every_back_end_and_kernel() {
         let mut spec = RunSpec::default();
-        let count = CycleCount { cycles: 7, outcome: CountOutcome::Converged, edge_share: 0.5 };
+        let count = CycleCount {
+            cycles: 7,
+            outcome: CountOutcome::Converged,
+            edge_share: 0.5,
+            error_left: None,
+        };
         let mut cache = CycleCache::default();
         cache.insert(&spec, count);
         (spec.method.backend, spec.method.kernel) = (Backend::Cuda, Kernel::REGISTER);
