@@ -11,14 +11,17 @@ use crate::run::{Phase, Report};
 use crate::solver::PassMoment;
 use eframe::egui::emath::RectTransform;
 use eframe::egui::{
-    Color32, Id, Label, Rect, Response, RichText, Sense, Slider, Ui, Vec2, WidgetInfo,
-    accesskit::Role, vec2,
+    Color32, Id, Label, Rect, Response, RichText, Sense, Slider, TextStyle, TextWrapMode, Ui, Vec2,
+    WidgetInfo, WidgetText, accesskit::Role, vec2,
 };
 use std::time::Duration;
 
 /// Height of the strip, and the size of the colours in its legend, in points.
 const HEIGHT: f32 = 18.0;
 const LEGEND: Vec2 = vec2(90.0, 10.0);
+
+/// The shortest slider with which moments can be told apart, in points.
+const SHORTEST_SLIDER: f32 = 60.0;
 
 /// The most columns of the strip.
 const COLUMNS: usize = 512;
@@ -143,13 +146,18 @@ fn chosen_number(ui: &Ui, pass: &PassPicture) -> usize {
 /// The moment that is chosen of a pass.
 fn chosen(ui: &mut Ui, pass: &PassPicture) -> PassMoment {
     let (all, mut number) = (pass.moments(), chosen_number(ui, pass));
+    let title = |number| format!("{}.", pass.moment_title(pass.moment(number)));
     ui.horizontal(|ui| {
-        ui.spacing_mut().slider_width = 0.5 * ui.available_width();
+        // The text after the slider has room for its longest, so that the slider keeps its length while it is dragged.
+        let longest = WidgetText::from(title(all.saturating_sub(1)));
+        let mode = Some(TextWrapMode::Extend);
+        let text = longest.into_galley(ui, mode, f32::INFINITY, TextStyle::Body).size().x;
+        let room = ui.available_width() - text - 2.0 * ui.spacing().item_spacing.x;
+        ui.spacing_mut().slider_width = room.max(SHORTEST_SLIDER);
         let slider = ui.add(Slider::new(&mut number, 0..=all).show_value(false));
         let about = "A moment of a pass: sweep by sweep of each slab of a pyramid, or chunk of the wavefront.";
         named(slider, "Moment of a pass").on_hover_text(about);
-        let title = format!("{}.", pass.moment_title(pass.moment(number)));
-        ui.add(Label::new(title).truncate());
+        ui.add(Label::new(title(number)).truncate());
     });
     ui.data_mut(|data| data.insert_temp(Id::unique(CHOSEN), number));
     pass.moment(number)
