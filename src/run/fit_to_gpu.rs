@@ -1,11 +1,12 @@
 //! What back end `auto` makes of a run that does not fit into the memory of the GPU, or that streams through a budget which
 //! nobody chose: its planes visit the GPU, in a window as large as the GPU has room for.
 
-use super::auto_stream::AutoStream;
+use super::auto_stream::{AutoStream, StreamedRun};
 use super::plan::{Plan, PlanError, Planner};
 use super::spec::{Backend, ProblemKind, RunSpec, StopRule};
 use crate::grid::{ByteCount, Shape};
 use crate::solver::{Height, Kernel, MethodName, SOLVER_ARRAYS, cuda};
+use std::sync::Arc;
 
 /// The most sweeps of a cycle that takes the place of as many cycles of method `classic`: enough for the sweeps to take
 /// longer than the copies (on an H200 50 to 90), and few, since a tolerance is compared after the last of them.
@@ -41,6 +42,13 @@ impl Planner {
             Some(plan) => Ok(plan),
             None => self.plan(spec),
         }
+    }
+
+    /// What [`Planner::plan_to_fit`] would make of a run that has no room on the GPU.
+    pub(super) fn streamed(&mut self, spec: &RunSpec) -> Option<Arc<StreamedRun>> {
+        let Plan { mut spec, auto_stream, .. } = self.fitted(spec)?;
+        spec.method.backend = Backend::Auto;
+        Some(Arc::new(StreamedRun { spec, why: auto_stream? }))
     }
 
     /// The plan of a run whose planes visit the GPU in place of the run that is described, where there is reason to, and a

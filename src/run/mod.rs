@@ -31,7 +31,7 @@ mod tuner;
 mod worker;
 
 pub use archive::{RunArchive, cycle_at, seconds_at};
-pub use auto_stream::AutoStream;
+pub use auto_stream::{AutoStream, StreamedRun};
 pub(crate) use command::option;
 pub use command::{command_line, drawing_command_line};
 pub use export::{

@@ -1,7 +1,7 @@
 //! Makes a plan of a run's description: the one place where a description is checked.
 
 use super::auto_gpu::AutoGpus;
-use super::auto_stream::AutoStream;
+use super::auto_stream::{AutoStream, StreamedRun};
 use super::host::Turn;
 use super::initial_guess::InitialGuess;
 use super::matrix::{Matrices, OnRead, Ordered, PlanTimes};
@@ -64,6 +64,8 @@ pub struct Plan {
     pub without_gpu: Option<SolverError>,
     /// Why the planes of a run with [`Backend::Auto`] visit the GPU, if that was not chosen.
     pub auto_stream: Option<AutoStream>,
+    /// For a run that has no room on the GPU: the run with the same sweeps whose planes visit it, where there is one.
+    pub streamed: Option<Arc<StreamedRun>>,
     /// When to stop.
     pub stop: Stop,
 }
@@ -255,6 +257,7 @@ impl Planner {
             place,
             without_gpu,
             auto_stream: None,
+            streamed: None,
             stop: spec.stop,
         })
     }
@@ -331,6 +334,7 @@ impl Planner {
             place,
             without_gpu,
             auto_stream: None,
+            streamed: None,
             stop: spec.stop,
         })
     }
@@ -559,6 +563,11 @@ impl Plan {
             without_gpu: Some(why.clone()),
             ..self.clone()
         })
+    }
+
+    /// Whether it is on the CPU because the GPU has too little memory.
+    pub(super) fn has_no_room_on_gpu(&self) -> bool {
+        matches!(self.without_gpu, Some(SolverError::DeviceMemory { .. }))
     }
 
     /// How many times as fast the GPU would compute in f32, where it computes in f64 and is made for f32:

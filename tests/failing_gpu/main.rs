@@ -25,7 +25,7 @@ use tilescope::run::{
     Backend, CycleLists, MapRequest, Measure, ObservationRequest, Outcome, PerAxis, Phase, Planner,
     Report, Run, RunSpec, SweepEnd, SweepSpec, TileLists, Tuner, TunerEvent, Worker, WorkerRequest,
 };
-use tilescope::solver::{Kernel, SolverError};
+use tilescope::solver::{Kernel, MethodName, SolverError};
 
 /// Names the failure; the processes in which the stand-in is the driver have it.
 const FAILURE: &str = "TILESCOPE_TEST_GPU";
@@ -249,10 +249,48 @@ fn the_window_offers_f32_on_such_a_gpu() {
 fn window_offers_f32() {
     let mut run = auto_run();
     run.method.backend = Backend::Cuda;
+    let mut harness = window(run);
+    until_button(&mut harness, "Use f32", true);
+    let said = "Test GPU computes f32 32 times as fast as f64.";
+    assert!(harness.query_by_label_contains(said).is_some());
+    harness.get_by_role_and_label(Role::Button, "Use f32").click();
+    until_button(&mut harness, "Use f32", false);
+    harness.run_steps(4);
+    let mut f32s = harness.query_all_by_label("f32").map(|node| node.accesskit_node().toggled());
+    assert!(f32s.any(|toggled| toggled == Some(Toggled::True)));
+}
+
+/// What has no room on the GPU visits it plane by plane, in the window as on the command line; the CPU is a click away.
+#[test]
+fn the_window_lets_planes_visit_the_gpu() {
+    for_each(&["small"], "the_window_lets_planes_visit_the_gpu", window_streams);
+}
+
+fn window_streams() {
+    let mut run = RunSpec::default();
+    run.problem.shape = vec![2000, 1500];
+    run.method.set_name(MethodName::Classic);
+    run.stop.tolerance = None;
+    let mut harness = window(run);
+    until_button(&mut harness, "Use the CPU", true);
+    let said = "Method classic needs 72.2 MB and Test GPU has 40.0 MB of memory free, so method wavefront makes the same sweeps";
+    assert!(harness.query_by_label_contains(said).is_some());
+    harness.run_steps(4);
+    let streams =
+        |harness: &Harness<'_>| harness.query_by_role_and_label(Role::Slider, "Height").is_some();
+    assert!(streams(&harness));
+    harness.get_by_role_and_label(Role::Button, "Use the CPU").click();
+    until_button(&mut harness, "Use the CPU", false);
+    harness.run_steps(4);
+    assert!(!streams(&harness));
+}
+
+/// A window that shows a run.
+fn window(run: RunSpec) -> Harness<'static> {
     let slot = Rc::new(RefCell::new(None));
     let filled = Rc::clone(&slot);
     let mut frame = eframe::Frame::_new_kittest();
-    let mut harness = Harness::builder()
+    Harness::builder()
         .with_size([1280.0, 800.0])
         .with_context_setup(move |context| {
             let start = Some(Opened { run, view: None });
@@ -265,23 +303,17 @@ fn window_offers_f32() {
             let context = ui.ctx().clone();
             explorer.logic(&context, &mut frame);
             explorer.ui(ui, &mut frame);
-        });
+        })
+}
+
+/// Waits until a button is there, or is not.
+fn until_button(harness: &mut Harness<'_>, name: &str, is_there: bool) {
     let begin = Instant::now();
-    let until = |harness: &mut Harness<'_>, is_there: bool| {
-        while harness.query_by_role_and_label(Role::Button, "Use f32").is_some() != is_there {
-            assert!(begin.elapsed() < Duration::from_secs(60));
-            thread::sleep(Duration::from_millis(5));
-            harness.step();
-        }
-    };
-    until(&mut harness, true);
-    let said = "Test GPU computes f32 32 times as fast as f64.";
-    assert!(harness.query_by_label_contains(said).is_some());
-    harness.get_by_role_and_label(Role::Button, "Use f32").click();
-    until(&mut harness, false);
-    harness.run_steps(4);
-    let mut f32s = harness.query_all_by_label("f32").map(|node| node.accesskit_node().toggled());
-    assert!(f32s.any(|toggled| toggled == Some(Toggled::True)));
+    while harness.query_by_role_and_label(Role::Button, name).is_some() != is_there {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{name}");
+        thread::sleep(Duration::from_millis(5));
+        harness.step();
+    }
 }
 
 /// Only a GPU has the kernel: without a back end that names one.

@@ -36,7 +36,7 @@ use crate::app::state::undo::Undo;
 use crate::app::tuning::Tuning;
 use crate::app::widgets::theme;
 use crate::picture::{Opened, ViewSpec};
-use crate::run::{Report, Worker, WorkerRequest};
+use crate::run::{Report, RunSpec, Worker, WorkerRequest};
 use eframe::egui;
 use lessons::BeforeLesson;
 pub use settings::SettingsFile;
@@ -95,6 +95,8 @@ pub struct Explorer {
     backends: Backends,
     /// Whether the notice that the GPU is slow in f64 was shown.
     has_said_slow_f64: bool,
+    /// The run that had no room on the GPU last, in whose place another was made there.
+    streamed: Option<RunSpec>,
     toasts: toasts::Toasts,
     /// The last request to the worker.
     last_request: Option<WorkerRequest>,
@@ -158,6 +160,7 @@ impl Explorer {
             files: files::Files::new(context),
             backends: Backends::look_for(),
             has_said_slow_f64: false,
+            streamed: None,
             toasts: toasts::Toasts::default(),
             last_request: None,
             commands: Vec::new(),

@@ -7,6 +7,7 @@ use crate::app::state::command::{BrowseFor, Command};
 use crate::app::state::compare::{AtEqual, Compare, How};
 use crate::app::state::pins;
 use crate::app::state::session::elsewhere;
+use crate::app::widgets::labels::capitalized;
 use crate::grid::Precision;
 use crate::picture::{Opened, counted};
 use crate::run::{
@@ -35,6 +36,7 @@ impl Explorer {
     }
 
     pub(super) fn take_report(&mut self, report: Box<Report>) {
+        self.stream_what_has_no_room(&report);
         self.toasts.set_run(Some(report.epoch));
         self.report_outcome(&report);
         self.toasts.set_run(None);
@@ -54,6 +56,23 @@ impl Explorer {
         let mut report = report;
         self.back.keep(&mut report, self.report.take());
         self.report = Some(report);
+    }
+
+    /// Where back end `auto` has no room for a run on the GPU, the run whose planes visit it takes its place: once, so that
+    /// the change can be undone.
+    fn stream_what_has_no_room(&mut self, report: &Report) {
+        let Some(streamed) = &report.plan.streamed else { return };
+        let is_current = report.epoch == self.session.epoch && self.session.drag.is_none();
+        let is_known = self.streamed.as_ref() == Some(&report.plan.spec);
+        if !is_current || is_known || *self.session.spec != report.plan.spec {
+            return;
+        }
+        self.streamed = Some(report.plan.spec.clone());
+        self.commands.push(Command::Change(streamed.spec.clone()));
+        let mut on_cpu = report.plan.spec.clone();
+        on_cpu.method.backend = Backend::Cpu;
+        let text = format!("{}.", capitalized(&streamed.why.to_string()));
+        self.toasts.info_with(text, Some(("Use the CPU", Command::Change(on_cpu))));
     }
 
     /// Shows once what a report contains: warnings, and how the run ended.
