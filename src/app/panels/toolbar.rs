@@ -138,7 +138,7 @@ fn theme(ui: &mut Ui, commands: &mut Vec<Command>) {
 fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Command>) {
     let current = PRESETS.iter().find(|preset| preset.problem().0 == session.spec.problem);
     let text = current.map_or(session.spec.problem.title(), |preset| preset.label);
-    let combo = ComboBox::from_id_salt("preset").width(width).height(420.0).truncate();
+    let combo = ComboBox::from_id_salt("preset").width(width).height(500.0).truncate();
     let response = combo.selected_text(text).show_ui(ui, |ui| {
         for preset in &PRESETS {
             let selected = current.is_some_and(|current| current.name == preset.name);

@@ -19,6 +19,7 @@ use crate::solver::{Kernel, SolverError};
 use clap::Args;
 use serde::Serialize;
 use std::fmt::Write;
+use std::iter;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -246,7 +247,8 @@ impl Matrices {
         };
         let mut specs: Vec<anyhow::Result<RunSpec>> = Vec::new();
         for &backend in backends {
-            for k in [1, self.k] {
+            let others = (self.k != 1).then_some(self.k);
+            for k in iter::once(1).chain(others) {
                 for kernel in kernels(backend) {
                     let tolerance = Some(self.tol);
                     specs.push(of(&self.matrix, self.ordering, backend, kernel, k, tolerance));
