@@ -1,11 +1,14 @@
-// Measures the page in a real browser: the time to start, the turns on its thread, frames, and the speed of runs.
+// Measures the page in a real browser: the turns on its thread, frames, the speed of runs, and drags; or those whose names
+// contain an argument.
 
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { begin, close, link, open, renderer, version } from "./browser.mjs";
 
 const folder = join(import.meta.dirname, "speed");
-const names = (await readdir(folder)).map((name) => name.replace(".toml", "")).sort();
+const parts = process.argv.slice(2);
+const is_asked = (name) => parts.length === 0 || parts.some((part) => name.includes(part));
+const names = (await readdir(folder)).map((name) => name.replace(".toml", "")).filter(is_asked).sort();
 
 /** A run of k = 16 on about 256² points in tiles of 32² that does not end by itself before its last cycle. */
 const run = async (name, cycles) =>
@@ -93,6 +96,7 @@ async function sayTurns(page) {
   console.log(`  frames ${summary(turns.requestAnimationFrame)}`);
   console.log(`  offered frames ${rate(frames.offered)}`);
   console.log(`  drawn frames ${rate(frames.drawn)}`);
+  console.log(`  drawn by ${await renderer(page)}`);
 }
 
 /** Cycles a second of a run without the window, of processor time: other programs may take a part of the machine. */
@@ -129,11 +133,11 @@ for (const name of names) {
   await forgetTurns(page);
   await page.waitForTimeout(LONG);
   await sayTurns(page);
-  console.log(`  ${errors.length} errors; drawn by ${await renderer(page)}`);
+  console.log(`  ${errors.length} errors`);
 }
 
 // A run that goes on, whose overlap is dragged to and fro all the time.
-{
+if (is_asked("drag")) {
   const context = await begin();
   await context.addInitScript(keepTurns);
   const { page } = await open(link(await run("quarter-f64", 1_000_000)));
@@ -152,7 +156,7 @@ for (const name of names) {
 }
 
 // A run that rests, whose overlap is dragged notch by notch; a picture may come in parts, so the first after a move counts.
-{
+if (is_asked("notch")) {
   const context = await begin();
   await context.addInitScript(keepPictures, MAP);
   const { page } = await open(link(await run("quarter-f64", 1_000_000)));
