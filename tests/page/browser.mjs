@@ -1,4 +1,6 @@
-// The page in a browser: the folder $DIST, which .ci/web builds, in headless Chromium ($CHROMIUM).
+// The page in a browser: the folder $DIST, which .ci/web builds, in headless Chromium ($CHROMIUM), which draws on the CPU
+// unless $CHROMIUM_FLAGS says otherwise: more options, with spaces between them. On a machine with a GPU and its EGL
+// `--use-angle=gl-egl --ignore-gpu-blocklist` draws on that, as `renderer` shows.
 
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
@@ -41,6 +43,8 @@ const browser = await chromium.launch({
   args: [
     "--disable-background-networking", "--disable-component-update", "--disable-quic", "--disable-sync",
     "--enable-unsafe-swiftshader", "--no-first-run", "--no-sandbox", "--use-angle=swiftshader", "--use-gl=angle",
+    // The last of several values of an option holds.
+    ...(process.env.CHROMIUM_FLAGS ?? "").split(" ").filter((flag) => flag !== ""),
   ],
 });
 export const version = browser.version();
@@ -67,6 +71,13 @@ export async function open(shown, is_own = true) {
   await page.waitForTimeout(1000);
   return { page, errors };
 }
+
+/** What draws a page: the name that WebGL has for it. */
+export const renderer = (page) =>
+  page.evaluate(() => {
+    const gl = document.querySelector("canvas").getContext("webgl2");
+    return gl.getParameter(gl.getExtension("WEBGL_debug_renderer_info").UNMASKED_RENDERER_WEBGL);
+  });
 
 /** Ends the browser, and the server. */
 export async function close() {

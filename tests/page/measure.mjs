@@ -1,11 +1,14 @@
-// Measures the page in a real browser: the time to start, the turns on its thread, frames, and the speed of runs.
+// Measures the page in a real browser: the turns on its thread, frames, the speed of runs, and drags; or those whose names
+// contain an argument.
 
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { begin, close, link, open, version } from "./browser.mjs";
+import { begin, close, link, open, renderer, version } from "./browser.mjs";
 
 const folder = join(import.meta.dirname, "speed");
-const names = (await readdir(folder)).map((name) => name.replace(".toml", "")).sort();
+const parts = process.argv.slice(2);
+const is_asked = (name) => parts.length === 0 || parts.some((part) => name.includes(part));
+const names = (await readdir(folder)).map((name) => name.replace(".toml", "")).filter(is_asked).sort();
 
 /** A run of k = 16 on about 256² points in tiles of 32² that does not end by itself before its last cycle. */
 const run = async (name, cycles) =>
@@ -20,19 +23,37 @@ const OVERLAP = [121, 180, 148];
 const NOTCH = 6;
 const MAP = [460, 300];
 
-/** Keeps the length of every turn of the page: of timers, in which loops and jobs are, and of frames. */
+/**
+ * Keeps the length of every turn of the page: of timers, in which loops and jobs are, and of frames; and when the browser
+ * asked for a frame, and when the page drew one.
+ */
 function keepTurns() {
   globalThis.turns = { setTimeout: [], requestAnimationFrame: [] };
+  globalThis.frames = { offered: [], drawn: [] };
+  let has_drawn = false;
+  const draw = WebGL2RenderingContext.prototype.drawElements;
+  WebGL2RenderingContext.prototype.drawElements = function (...values) {
+    has_drawn = true;
+    draw.apply(this, values);
+  };
   for (const name of Object.keys(turns)) {
     const call = globalThis[name].bind(globalThis);
     globalThis[name] = (turn, ...rest) =>
       call((...values) => {
         const begin = performance.now();
+        has_drawn = false;
         turn(...values);
         turns[name].push(performance.now() - begin);
+        if (name !== "requestAnimationFrame") return;
+        frames.offered.push(begin);
+        if (has_drawn) frames.drawn.push(begin);
       }, ...rest);
   }
 }
+
+/** Forgets what was kept of turns. */
+const forgetTurns = (page) =>
+  page.evaluate(() => [turns, frames].forEach((kept) => Object.values(kept).forEach((times) => times.splice(0))));
 
 /** Keeps when the pointer moved, and when a frame first showed another picture in the middle of the map. */
 function keepPictures([x, y]) {
@@ -59,6 +80,23 @@ function summary(times) {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share) => (sorted[Math.floor(share * (sorted.length - 1))] ?? NaN).toFixed(1);
   return `${sorted.length}: median ${at(0.5)} ms, 95 % ${at(0.95)} ms, longest ${at(1)} ms`;
+}
+
+/** Frames per second, and the times from one to the next. */
+function rate(times) {
+  const seconds = (times.at(-1) - times[0]) / 1000;
+  const intervals = times.slice(1).map((time, at) => time - times[at]);
+  return `${((times.length - 1) / seconds).toFixed(1)} per second, ${summary(intervals)}`;
+}
+
+/** Says what was kept of turns. */
+async function sayTurns(page) {
+  const [turns, frames] = await page.evaluate(() => [globalThis.turns, globalThis.frames]);
+  console.log(`  turns ${summary(turns.setTimeout)}`);
+  console.log(`  frames ${summary(turns.requestAnimationFrame)}`);
+  console.log(`  offered frames ${rate(frames.offered)}`);
+  console.log(`  drawn frames ${rate(frames.drawn)}`);
+  console.log(`  drawn by ${await renderer(page)}`);
 }
 
 /** Cycles a second of a run without the window, of processor time: other programs may take a part of the machine. */
@@ -92,15 +130,33 @@ for (const name of names) {
   await context.addInitScript(keepTurns);
   const { page, errors } = await open(link(await run(name, 1_000_000)));
   await page.waitForTimeout(3000);
-  await page.evaluate(() => Object.values(turns).forEach((times) => times.splice(0)));
+  await forgetTurns(page);
   await page.waitForTimeout(LONG);
-  const turns = await page.evaluate(() => turns);
-  console.log(`  turns ${summary(turns.setTimeout)}`);
-  console.log(`  frames ${summary(turns.requestAnimationFrame)}, ${errors.length} errors`);
+  await sayTurns(page);
+  console.log(`  ${errors.length} errors`);
+}
+
+// A run that goes on, whose overlap is dragged to and fro all the time.
+if (is_asked("drag")) {
+  const context = await begin();
+  await context.addInitScript(keepTurns);
+  const { page } = await open(link(await run("quarter-f64", 1_000_000)));
+  await page.waitForTimeout(3000);
+  const [left, right, y] = OVERLAP;
+  await page.mouse.move(left, y);
+  await page.mouse.down();
+  await forgetTurns(page);
+  for (const end = Date.now() + LONG; Date.now() < end; ) {
+    await page.mouse.move(right, y, { steps: right - left });
+    await page.mouse.move(left, y, { steps: right - left });
+  }
+  console.log("a drag that does not rest");
+  await sayTurns(page);
+  await page.mouse.up();
 }
 
 // A run that rests, whose overlap is dragged notch by notch; a picture may come in parts, so the first after a move counts.
-{
+if (is_asked("notch")) {
   const context = await begin();
   await context.addInitScript(keepPictures, MAP);
   const { page } = await open(link(await run("quarter-f64", 1_000_000)));
@@ -116,7 +172,9 @@ for (const name of names) {
     await page.evaluate(() => [moved, shown].forEach((times) => times.splice(0)));
     await page.mouse.move(x, y);
     await page.waitForTimeout(2000);
-    const [moved, shown] = await page.evaluate(() => [globalThis.moved, globalThis.shown]);
+    const [moved, pictures] = await page.evaluate(() => [globalThis.moved, globalThis.shown]);
+    // A picture of before may come while the pointer is being moved.
+    const shown = pictures.filter((time) => time > moved[0]);
     console.log(`  ${x}: ${shown.map((time) => (time - moved[0]).toFixed(0)).join(", ")}`);
     if (shown.length > 0) times.push(shown[0] - moved[0]);
   }

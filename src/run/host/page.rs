@@ -12,9 +12,9 @@ use std::time::Duration;
 use wasm_bindgen::prelude::*;
 use web_sys::window;
 
-/// A loop takes turns for this long before the browser may draw a frame: with the last turn, and the frame's own work of
-/// some milliseconds, about a sixtieth of a second.
-const BUDGET: Duration = Duration::from_millis(8);
+/// A loop takes turns for this long before the browser may draw a frame. A turn of the worker takes longer by itself, so that
+/// it takes a single one: a second would not fit into a sixtieth of a second with the frame's own work of some milliseconds.
+const BUDGET: Duration = Duration::from_millis(4);
 
 /// A job that is done once. Dropping it lets it go on.
 pub(crate) struct Aside {
