@@ -10,6 +10,7 @@ use crate::picture::colour::paint::{Samples, colours, shown_values};
 use crate::picture::view::camera::Camera;
 use crate::run::VolumeSamples;
 use rayon::prelude::*;
+use std::array::from_fn;
 
 /// Where points of a volume lie in a picture.
 #[derive(Clone, Copy, Debug)]
@@ -157,6 +158,12 @@ pub struct Volume {
     ranks: Vec<u32>,
 }
 
+/// Lines of sight that are followed together, in vectors of a CPU: their steps depend on no values, so that all do the same.
+const LINES: usize = 8;
+
+/// A number for each of these lines.
+type Packet<T> = [T; LINES];
+
 /// Nothing: where a line of sight meets no sample.
 const NOTHING: u32 = 0;
 
@@ -191,11 +198,13 @@ impl Volume {
         let main = (1..3)
             .fold(0, |main, k| if direction[k].abs() > direction[main].abs() { k } else { main });
         values.par_chunks_mut(width.max(1)).enumerate().for_each(|(row, values)| {
-            for (column, value) in values.iter_mut().enumerate() {
-                let place = [column as f64 + 0.5, row as f64 + 0.5];
-                let origin = scaled(projection.origin(place));
-                let rank = self.largest_along(origin, direction, main);
-                *value = (rank != NOTHING).then(|| of_rank(rank));
+            for (packet, values) in values.chunks_mut(LINES).enumerate() {
+                let place = |line| [(packet * LINES + line) as f64 + 0.5, row as f64 + 0.5];
+                let origins = from_fn(|line| scaled(projection.origin(place(line))));
+                let ranks = self.largest_along(&origins, direction, main);
+                for (value, rank) in values.iter_mut().zip(ranks) {
+                    *value = (rank != NOTHING).then(|| of_rank(rank));
+                }
             }
         });
         values
@@ -225,41 +234,85 @@ impl Volume {
         pixels
     }
 
-    /// The largest rank along a line whose main axis is that of the largest part of its direction. From one layer of samples
-    /// across that axis to the next it crosses at most one side of a sample along each of the other two, so that it meets
-    /// at most three samples of a layer.
-    fn largest_along(&self, origin: [f32; 3], direction: [f32; 3], main: usize) -> u32 {
-        let Some([begin, end]) = within(origin, direction, [0.0; 3], self.extent) else {
-            return NOTHING;
-        };
-        let [nx, ny, _] = self.size;
-        let strides = [1, nx, nx * ny];
-        let last = self.size.map(|side| side as i32 - 1);
-        let sample = |k: usize, at: f32| ((origin[k] + at * direction[k]) as i32).clamp(0, last[k]);
-        let [a, b] = [(main + 1) % 3, (main + 2) % 3];
-        let per = direction.map(|of| if of.abs() < PARALLEL { 0.0 } else { 1.0 / of });
-        let (by, far) = if direction[main] > 0.0 { (1, 1) } else { (-1, 0) };
-        let (mut layer, last_layer) = (sample(main, begin), sample(main, end));
-        let mut at = [sample(a, begin), sample(b, begin)];
-        let mut best = NOTHING;
-        loop {
-            let leaves = (((layer + far) as f32 - origin[main]) * per[main]).min(end);
-            let next = [sample(a, leaves), sample(b, leaves)];
-            // Where it crosses a side along both axes, the one that comes first decides what lies between.
-            let [of_a, of_b] = [(0, a), (1, b)]
-                .map(|(k, axis)| (at[k].max(next[k]) as f32 - origin[axis]) * per[axis]);
-            let between = if of_a < of_b { [next[0], at[1]] } else { [at[0], next[1]] };
-            let base = layer as usize * strides[main];
-            for [one, other] in [at, between, next] {
-                let index = base + one as usize * strides[a] + other as usize * strides[b];
-                best = best.max(self.ranks.get(index).copied().unwrap_or(NOTHING));
-            }
-            if layer == last_layer {
-                return best;
-            }
-            (layer, at) = (layer + by, next);
+    /// The largest ranks along parallel lines whose main axis is that of the largest part of their direction. From one layer of
+    /// samples across that axis to the next a line crosses at most one side of a sample along each of the other two, so that it
+    /// meets at most three samples of a layer.
+    fn largest_along(
+        &self,
+        origins: &Packet<[f32; 3]>,
+        direction: [f32; 3],
+        main: usize,
+    ) -> Packet<u32> {
+        let spans = origins.map(|origin| within(origin, direction, [0.0; 3], self.extent));
+        let mut best = [NOTHING; LINES];
+        if spans.iter().all(Option::is_none) {
+            return best;
         }
+        // A line that passes the volume by is followed with the others, for nothing.
+        let end = spans.map(|span| span.unwrap_or_default()[1]);
+        let axes = [main, (main + 1) % 3, (main + 2) % 3];
+        let [nx, ny, _] = self.size;
+        let strides = axes.map(|axis| [1, nx as i32, (nx * ny) as i32][axis]);
+        let last = axes.map(|axis| (self.size[axis] - 1) as f32);
+        let per = axes.map(|axis| match direction[axis] {
+            part if part.abs() < PARALLEL => 0.0,
+            part => 1.0 / part,
+        });
+        let direction = axes.map(|axis| direction[axis]);
+        let origin = axes.map(|axis| origins.map(|origin| origin[axis]));
+        let (by, far) = if direction[0] > 0.0 { (1.0, 1.0) } else { (-1.0, 0.0) };
+        let at = |of: usize, line: usize, t: f32| {
+            whole((origin[of][line] + t * direction[of]).max(0.0).min(last[of]))
+        };
+        let begin = |of| from_fn(|line| at(of, line, spans[line].unwrap_or_default()[0]));
+        let [mut layer, mut a, mut b]: [Packet<f32>; 3] = [0, 1, 2].map(begin);
+        let last_layer: Packet<f32> = from_fn(|line| at(0, line, end[line]));
+        let layers = layer.iter().zip(&last_layer).map(|(first, last)| (last - first) * by);
+        let steps = layers.fold(0.0, f32::max) as usize;
+        for _ in 0..=steps {
+            let mut met = [[0; LINES]; 3];
+            for line in 0..LINES {
+                let leaves = ((layer[line] + far - origin[0][line]) * per[0]).min(end[line]);
+                let next = [at(1, line, leaves), at(2, line, leaves)];
+                // Where it crosses a side along both axes, the one that comes first decides what lies between.
+                let of_a = (a[line].max(next[0]) - origin[1][line]) * per[1];
+                let of_b = (b[line].max(next[1]) - origin[2][line]) * per[2];
+                let is_a = of_a < of_b;
+                let index = |a: f32, b: f32| {
+                    integer(layer[line]) * strides[0]
+                        + integer(a) * strides[1]
+                        + integer(b) * strides[2]
+                };
+                met[0][line] = index(a[line], b[line]);
+                met[1][line] = if is_a { index(next[0], b[line]) } else { index(a[line], next[1]) };
+                met[2][line] = index(next[0], next[1]);
+                [a[line], b[line]] = next;
+                // One that has left the volume meets its last samples again.
+                layer[line] += if layer[line] == last_layer[line] { 0.0 } else { by };
+            }
+            for met in met {
+                for line in 0..LINES {
+                    let rank = self.ranks.get(met[line] as usize).copied();
+                    best[line] = best[line].max(rank.unwrap_or(NOTHING));
+                }
+            }
+        }
+        from_fn(|line| if spans[line].is_some() { best[line] } else { NOTHING })
     }
+}
+
+/// From this number on an `f32` has no fraction, and the next one is larger by 1.
+const WITHOUT_FRACTION: f32 = 8_388_608.0;
+
+/// A number from 0 to 2²², rounded down, without the function of the library: compilers make vectors of this.
+fn whole(number: f32) -> f32 {
+    let near = number + WITHOUT_FRACTION - WITHOUT_FRACTION;
+    near - if near > number { 1.0 } else { 0.0 }
+}
+
+/// A whole number from 0 to 2²², likewise.
+fn integer(whole: f32) -> i32 {
+    (whole + WITHOUT_FRACTION).to_bits() as i32 - WITHOUT_FRACTION.to_bits() as i32
 }
 
 /// From where to where a line is within a box; `None` where it passes it by.

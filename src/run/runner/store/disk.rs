@@ -166,7 +166,9 @@ impl Store {
         match store.begin(plan) {
             Ok(()) => Ok(store),
             Err(refused) => {
-                Arc::into_inner(store.locked).map(Locked::undo);
+                if let Some(locked) = Arc::into_inner(store.locked) {
+                    locked.undo();
+                }
                 Err(refused)
             }
         }
