@@ -62,7 +62,6 @@ pub const TESTS: &[(&str, fn())] = &[
     ("pinned_runs", pinned_runs),
     ("pinned_runs_light", pinned_runs_light),
     ("wipe_dark", wipe_dark),
-    ("wipe_light", wipe_light),
     ("refused_dark", refused_dark),
     ("refused_light", refused_light),
     ("side_by_side", side_by_side),
@@ -642,10 +641,6 @@ fn compared(how: &str, theme: Theme) -> Window {
 
 fn wipe_dark() {
     compare_panes(&mut compared("wipe", Theme::Dark), "wipe_dark", &["Heat map"]);
-}
-
-fn wipe_light() {
-    compare_panes(&mut compared("wipe", Theme::Light), "wipe_light", &["Heat map"]);
 }
 
 /// A run that cannot begin says why on the empty map.
