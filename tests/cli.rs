@@ -3061,7 +3061,7 @@ fn heights_and_budgets_that_cannot_be_are_refused_in_one_sentence() {
     let folder = folder();
     for (arguments, parts) in [
         ("--method pyramid --shape 98x300 --memory 7199B", &["7199B", "three", "7200B"][..]),
-        ("--method wavefront --shape 98x300 --memory 7200B", &["7200B", "six", "14400B"]),
+        ("--method wavefront --shape 98x300 --memory 7200B", &["7200B", "six", "15kB"]),
         ("--method pyramid --shape 98x300 --memory 24kB --height 5", &["10 planes", "at most 4"]),
         (
             "--method wavefront --shape 98x300 --memory 24kB --height 6",

@@ -3,7 +3,6 @@
 use crate::grid::ByteCount;
 use crate::grid::memory::human;
 use crate::number::counted;
-use crate::run::spec::RunSpec;
 use std::fmt;
 
 /// A run whose planes visit a GPU, which back end `auto` chose. Displayed as a sentence for its user.
@@ -19,15 +18,6 @@ pub struct AutoStream {
     pub memory: ByteCount,
     /// Sweeps of a cycle.
     pub height: usize,
-}
-
-/// A run whose planes visit the GPU in place of one that has no room there.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StreamedRun {
-    /// The run, with back end `auto`.
-    pub spec: RunSpec,
-    /// Why it takes the place of the other.
-    pub why: AutoStream,
 }
 
 impl fmt::Display for AutoStream {

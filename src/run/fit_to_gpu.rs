@@ -1,8 +1,8 @@
 //! What back end `auto` makes of a run that does not fit into the memory of the GPU, or that streams through a budget which
 //! nobody chose: its planes visit the GPU, in a window as large as the GPU has room for.
 
-use super::auto_stream::{AutoStream, StreamedRun};
-use super::plan::{Plan, PlanError, Planner};
+use super::auto_stream::AutoStream;
+use super::plan::{Plan, PlanError, Planner, StreamedRun};
 use super::spec::{Backend, ProblemKind, RunSpec, StopRule};
 use crate::grid::{ByteCount, Shape};
 use crate::solver::{Height, Kernel, MethodName, SOLVER_ARRAYS, cuda};

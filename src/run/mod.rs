@@ -31,7 +31,7 @@ mod tuner;
 mod worker;
 
 pub use archive::{RunArchive, cycle_at, seconds_at};
-pub use auto_stream::{AutoStream, StreamedRun};
+pub use auto_stream::AutoStream;
 pub(crate) use command::option;
 pub use command::{command_line, drawing_command_line};
 pub use export::{
@@ -52,7 +52,9 @@ pub use observe::{
     MeasuredPass, NO_ROW, Observation, ObservationRequest, PassLog, Picture, ProfileRequest,
     RowLayout, RowMap, SlicesRequest, VolumeSamples,
 };
-pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
+pub use plan::{
+    MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, StreamedRun, WIND,
+};
 pub use preset::{PRESETS, Preset};
 pub use record::{
     ArchivedRun, MemoryNeed, MemoryShort, Monitor, ProbeSeries, RecordError, RecordedCycles,

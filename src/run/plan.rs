@@ -1,7 +1,7 @@
 //! Makes a plan of a run's description: the one place where a description is checked.
 
 use super::auto_gpu::AutoGpus;
-use super::auto_stream::{AutoStream, StreamedRun};
+use super::auto_stream::AutoStream;
 use super::host::Turn;
 use super::initial_guess::InitialGuess;
 use super::matrix::{Matrices, OnRead, Ordered, PlanTimes};
@@ -68,6 +68,15 @@ pub struct Plan {
     pub streamed: Option<Arc<StreamedRun>>,
     /// When to stop.
     pub stop: Stop,
+}
+
+/// A run whose planes visit the GPU in place of one that has no room there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamedRun {
+    /// The run, with back end `auto`.
+    pub spec: RunSpec,
+    /// Why it takes the place of the other.
+    pub why: AutoStream,
 }
 
 /// When a run stops.
