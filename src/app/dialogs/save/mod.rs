@@ -478,8 +478,12 @@ impl SaveDialog {
             log_x: uses.over && session.view.log_x,
             asymptotic_rate: uses.rate && session.view.asymptotic_rate,
             norm: if uses.norm { session.view.norm } else { Norm::default() },
-            slice: report
-                .and_then(|report| Slice::shown(session.view.slice, &report.plan.problem.shape)),
+            // Of the run that is saved, whose first report may be still to come.
+            slice: session
+                .spec
+                .problem
+                .grid()
+                .and_then(|shape| Slice::shown(session.view.slice, &shape)),
             projection: uses.projection
                 && session.view.projection
                 && session.spec.problem.shape.len() == 3,
