@@ -4,7 +4,8 @@ use super::{FileError, create_folder, exists, lock, open_to_append};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// The file in the folder that is locked. It stays there: a process that waits for it might otherwise lock another.
+/// The file in the folder that is locked. It stays there after use: another process may be about to lock it. Only
+/// [`Locked::undo`] removes it, from a folder in which nothing was begun.
 const NAME: &str = "lock";
 
 /// A folder that this process has locked, until it is dropped. It keeps out processes that ask for the lock, too, and no

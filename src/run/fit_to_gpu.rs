@@ -5,7 +5,7 @@ use super::auto_stream::AutoStream;
 use super::plan::{Plan, PlanError, Planner, StreamedRun};
 use super::spec::{Backend, ProblemKind, RunSpec, StopRule};
 use crate::grid::{ByteCount, Shape};
-use crate::solver::{Height, Kernel, MethodName, SOLVER_ARRAYS, cuda};
+use crate::solver::{Height, Kernel, MethodName, SOLVER_ARRAYS, SolverError, cuda};
 use std::sync::Arc;
 
 /// The most sweeps of a cycle that takes the place of as many cycles of method `classic`: enough for the sweeps to take
@@ -44,8 +44,14 @@ impl Planner {
         }
     }
 
-    /// What [`Planner::plan_to_fit`] would make of a run that has no room on the GPU.
-    pub(super) fn streamed(&mut self, spec: &RunSpec) -> Option<Arc<StreamedRun>> {
+    /// A plan, with the run that [`Planner::plan_to_fit`] would make in its place where it has no room on the GPU.
+    pub(super) fn with_streamed(&mut self, plan: Plan) -> Plan {
+        let is_full = matches!(plan.without_gpu, Some(SolverError::DeviceMemory { .. }));
+        let streamed = if is_full { self.streamed(&plan.spec) } else { None };
+        Plan { streamed, ..plan }
+    }
+
+    fn streamed(&mut self, spec: &RunSpec) -> Option<Arc<StreamedRun>> {
         let Plan { mut spec, auto_stream, .. } = self.fitted(spec)?;
         spec.method.backend = Backend::Auto;
         Some(Arc::new(StreamedRun { spec, why: auto_stream? }))

@@ -574,11 +574,6 @@ impl Plan {
         })
     }
 
-    /// Whether it is on the CPU because the GPU has too little memory.
-    pub(super) fn has_no_room_on_gpu(&self) -> bool {
-        matches!(self.without_gpu, Some(SolverError::DeviceMemory { .. }))
-    }
-
     /// How many times as fast the GPU would compute in f32, where it computes in f64 and is made for f32:
     /// GPUs for games have a ratio of 32 or 64, those for computing 2. Known once the GPU is open.
     pub fn slow_f64(&self) -> Option<u32> {

@@ -774,7 +774,7 @@ fn is_auto_path(exchange: &ExchangePath) -> bool {
     *exchange == ExchangePath::Auto
 }
 
-/// A list of GPUs, or `all` of this machine; where there is none the first, which a run names that does not choose.
+/// A list of GPUs, or `all` of this machine; without one, GPU 0, as in a run that names no GPUs.
 fn gpus<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "a list of GPUs, such as [0, 1], or \"all\"")]

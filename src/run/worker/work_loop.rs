@@ -123,10 +123,7 @@ impl WorkLoop {
         if let Some(job) = &mut self.job {
             if job.awaits_gpu() && self.planner.knows_gpu_of(&job.plan.spec.method) {
                 job.leave_cpu(self.planner.decide_again(&job.plan).ok());
-                if job.plan.has_no_room_on_gpu() {
-                    let streamed = self.planner.streamed(&job.plan.spec);
-                    job.plan = Arc::new(Plan { streamed, ..Plan::clone(&job.plan) });
-                }
+                job.plan = Arc::new(self.planner.with_streamed(Plan::clone(&job.plan)));
             }
             self.exact.serve(job);
             self.radius.serve(job);
@@ -232,9 +229,7 @@ impl WorkLoop {
         if let Err(why) = &experiment
             && let Some(on_cpu) = plan.on_cpu(why)
         {
-            let is_full = on_cpu.has_no_room_on_gpu();
-            let streamed = is_full.then(|| self.planner.streamed(&plan.spec)).flatten();
-            plan = Arc::new(Plan { streamed, ..on_cpu });
+            plan = Arc::new(self.planner.with_streamed(on_cpu));
             experiment = self.experiment(&plan);
         }
         let mut experiment = experiment.map_err(|error| error.to_string())?;

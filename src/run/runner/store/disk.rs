@@ -37,7 +37,7 @@ const ARRAYS: [&str; SOLVER_ARRAYS] = ["iterate-even", "iterate-odd", "right-han
 /// The folder of a run that streams, in which its arrays lie, locked by this process.
 ///
 /// Nothing else may change the files while a run works with them: the values would be wrong, and a file that becomes shorter
-/// ends the process (SIGBUS, of which the program says what it means). Locks keep other processes of this program out, and no others.
+/// ends the process (by SIGBUS, which the program explains). Locks keep other processes of this program out, and no others.
 #[derive(Debug)]
 pub struct Store {
     locked: Arc<Locked>,
