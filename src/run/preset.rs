@@ -27,7 +27,7 @@ pub struct Preset {
 }
 
 /// All presets, in the order of menus.
-pub const PRESETS: [Preset; 13] = [
+pub const PRESETS: [Preset; 15] = [
     preset(
         "poisson-2d",
         "Poisson 2D, 256²",
@@ -120,6 +120,20 @@ pub const PRESETS: [Preset; 13] = [
         "A random initial guess in 1D: short waves decay at once, long ones wait at the tile borders.",
         ProblemKind::Random,
         &[256],
+    ),
+    preset(
+        "poisson-3d",
+        "Poisson 3D, 64³",
+        "A volume, seen in slices and from outside.",
+        ProblemKind::Poisson,
+        &[64, 64, 64],
+    ),
+    preset(
+        "heat-cube",
+        "Heat cube, hot core",
+        "A cube with cold walls, hot inside at first.",
+        ProblemKind::HeatPlate,
+        &[64, 64, 64],
     ),
     Preset {
         matrix: Some("ice-sheet"),
