@@ -68,6 +68,7 @@ pub mod files;
 pub mod grid;
 pub mod lesson;
 mod number;
+mod pauses;
 pub mod picture;
 pub mod problem;
 mod random;

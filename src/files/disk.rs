@@ -2,6 +2,7 @@
 
 use super::error::FileError;
 use super::unfinished::{Unfinished, complete};
+use crate::pauses::without_pauses;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
@@ -26,12 +27,24 @@ pub fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<GradualFile>) -> io::Result<()>,
 ) -> Result<(), FileError> {
-    try_write(path, write).map_err(|cause| FileError::Write { path: path.to_owned(), cause })
+    without_pauses(write_atomically_with_pauses(path, async |out| write(out)))
 }
 
-fn try_write(
+/// [`write_atomically`] with pauses.
+///
+/// # Errors
+/// [`FileError::Write`].
+pub(crate) async fn write_atomically_with_pauses(
     path: &Path,
-    write: impl FnOnce(&mut BufWriter<GradualFile>) -> io::Result<()>,
+    write: impl AsyncFnOnce(&mut BufWriter<GradualFile>) -> io::Result<()>,
+) -> Result<(), FileError> {
+    let written = try_write(path, write).await;
+    written.map_err(|cause| FileError::Write { path: path.to_owned(), cause })
+}
+
+async fn try_write(
+    path: &Path,
+    write: impl AsyncFnOnce(&mut BufWriter<GradualFile>) -> io::Result<()>,
 ) -> io::Result<()> {
     let existing = fs::metadata(path).ok();
     match &existing {
@@ -39,7 +52,7 @@ fn try_write(
         Some(metadata) if !metadata.is_file() => {
             let file = File::options().write(true).open(path)?;
             let mut out = BufWriter::new(GradualFile { file, waits: false, unsynced: 0 });
-            write(&mut out)?;
+            write(&mut out).await?;
             // A pipe may wait for its reader here.
             out.flush()?;
             return complete(path, || Ok(()));
@@ -64,7 +77,7 @@ fn try_write(
         _ = file.set_permissions(existing.permissions());
     }
     let mut out = BufWriter::new(GradualFile { file, waits: true, unsynced: 0 });
-    write(&mut out)?;
+    write(&mut out).await?;
     let GradualFile { file, .. } = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     // On the disk before it replaces another: a power failure leaves one of the two.
     file.sync_all()?;

@@ -11,11 +11,15 @@ mod page;
 mod unfinished;
 
 #[cfg(not(target_arch = "wasm32"))]
+pub(crate) use disk::write_atomically_with_pauses;
+#[cfg(not(target_arch = "wasm32"))]
 pub use disk::*;
 pub use error::{FileError, reason};
 pub use lock::lock;
 #[cfg(not(target_arch = "wasm32"))]
 pub use locked::{Locked, LockedError};
+#[cfg(target_arch = "wasm32")]
+pub(crate) use page::write_atomically_with_pauses;
 #[cfg(target_arch = "wasm32")]
 pub use page::*;
 pub use unfinished::{Unfinished, complete, end_writing};

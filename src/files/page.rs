@@ -2,6 +2,7 @@
 //! downloaded, and what is in the folder [`KEPT`] is an entry of the browser's local storage.
 
 use super::error::FileError;
+use crate::pauses::without_pauses;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Cursor};
@@ -39,8 +40,19 @@ pub fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<Vec<u8>>) -> io::Result<()>,
 ) -> Result<(), FileError> {
+    without_pauses(write_atomically_with_pauses(path, async |out| write(out)))
+}
+
+/// [`write_atomically`] with pauses.
+///
+/// # Errors
+/// [`FileError::Write`].
+pub(crate) async fn write_atomically_with_pauses(
+    path: &Path,
+    write: impl AsyncFnOnce(&mut BufWriter<Vec<u8>>) -> io::Result<()>,
+) -> Result<(), FileError> {
     let mut out = BufWriter::new(Vec::new());
-    let written = write(&mut out).and_then(|()| {
+    let written = write(&mut out).await.and_then(|()| {
         let bytes = out.into_inner().map_err(io::IntoInnerError::into_error)?;
         match key(path) {
             Some(key) => {

@@ -42,15 +42,14 @@ impl ConjugateGradients {
         self.squares
     }
 
-    /// A step to the next `solution`: `multiply` computes the product with its first argument. Returns the product
-    /// of the direction with its image; where it is not positive, the matrix is not positive definite, and the step
-    /// was of no use.
-    pub fn step<E>(
-        &mut self,
-        solution: &mut [f64],
-        multiply: impl FnOnce(&[f64], &mut [f64]) -> Result<(), E>,
-    ) -> Result<f64, E> {
-        multiply(&self.direction, &mut self.product)?;
+    /// The direction of the next step, and where its product with the matrix goes before that.
+    pub fn direction(&mut self) -> (&[f64], &mut [f64]) {
+        (&self.direction, &mut self.product)
+    }
+
+    /// A step to the next `solution`, once the product of its direction is there. Returns the inner product of these
+    /// two; where it is not positive, the matrix is not positive definite, and the step was of no use.
+    pub fn step(&mut self, solution: &mut [f64]) -> f64 {
         let curvature = self.dot(&self.direction, &self.product);
         let alpha = self.squares / curvature;
         add(solution, alpha, &self.direction);
@@ -62,7 +61,7 @@ impl ConjugateGradients {
             .zip(&self.residual)
             .for_each(|(direction, residual)| *direction = residual + beta * *direction);
         self.squares = next;
-        Ok(curvature)
+        curvature
     }
 
     /// The inner product, summed part by part.

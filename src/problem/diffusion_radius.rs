@@ -7,6 +7,7 @@
 use super::matrix::SpectralRadius;
 use super::{Diffusion, Stencil};
 use crate::grid::Shape;
+use crate::pauses::{pause, without_pauses};
 
 /// On larger grids it takes too long: on this one about 20 ms in 1D, and in 2D less than 0.3 s.
 const MOST_POINTS: usize = 1 << 16;
@@ -25,24 +26,30 @@ impl SpectralRadius {
     /// That of the rows of a conductivity: in 1D by bisection, in 2D by Lanczos' method. `None` on a grid of more
     /// than 65,536 points, and where an estimate does not come to rest in time.
     pub fn of_diffusion(rows: &Diffusion, shape: &Shape) -> Option<Self> {
+        without_pauses(Self::of_diffusion_with_pauses(rows, shape))
+    }
+
+    /// [`SpectralRadius::of_diffusion`] with pauses.
+    pub(crate) async fn of_diffusion_with_pauses(rows: &Diffusion, shape: &Shape) -> Option<Self> {
         if shape.points() > MOST_POINTS {
             return None;
         }
         match shape.dim() {
             1 => {
-                let systems = (0..shape.rows()).map(|system| {
+                let mut value: f64 = 0.0;
+                for system in 0..shape.rows() {
                     let row = |i| rows.row(i, system);
                     let squares = (1..shape.nx()).map(|i| coupling(&row(i - 1), &row(i)));
-                    largest_eigenvalue(&squares.collect::<Vec<_>>())
-                });
-                Some(Self { value: systems.fold(0.0, f64::max), error: 0.0 })
+                    value = value.max(largest_eigenvalue(&squares.collect::<Vec<_>>()).await);
+                }
+                Some(Self { value, error: 0.0 })
             }
             2 => {
-                let (squares, is_whole) = lanczos(rows, shape);
-                let value = largest_eigenvalue(&squares);
+                let (squares, is_whole) = lanczos(rows, shape).await;
+                let value = largest_eigenvalue(&squares).await;
                 let error = match is_whole {
                     true => 0.0,
-                    false => value - largest_eigenvalue(&squares[..squares.len() / 2]),
+                    false => value - largest_eigenvalue(&squares[..squares.len() / 2]).await,
                 };
                 (error <= LARGEST_ERROR * (1.0 - value)).then_some(Self { value, error })
             }
@@ -66,7 +73,7 @@ fn coupling(point: &Stencil, next: &Stencil) -> f64 {
 /// The largest eigenvalue, of at most 1, of a symmetric tridiagonal matrix T with a zero diagonal and the squares of
 /// the entries beside it. By bisection: x is above all eigenvalues where all pivots of x − T are positive (Golub and
 /// Van Loan, *Matrix Computations*, section 8.4).
-fn largest_eigenvalue(squares: &[f64]) -> f64 {
+async fn largest_eigenvalue(squares: &[f64]) -> f64 {
     let is_above_all = |x: f64| {
         let mut pivot = x;
         squares.iter().all(|square| {
@@ -85,6 +92,7 @@ fn largest_eigenvalue(squares: &[f64]) -> f64 {
         } else {
             low = middle;
         }
+        pause().await;
     }
     high
 }
@@ -92,7 +100,7 @@ fn largest_eigenvalue(squares: &[f64]) -> f64 {
 /// The squares of the entries of the tridiagonal matrix that Lanczos' method makes of S (Golub and Van Loan, section
 /// 10.1). From a vector on the points of one colour of a checkerboard, every step goes to the other colour: the
 /// diagonal is 0, and one array holds the last two vectors. Also returns whether these steps are all that there are.
-fn lanczos(rows: &Diffusion, shape: &Shape) -> (Vec<f64>, bool) {
+async fn lanczos(rows: &Diffusion, shape: &Shape) -> (Vec<f64>, bool) {
     let (nx, ny) = (shape.nx(), shape.rows());
     let row = |i: usize, j: usize| rows.row(i, j);
     // Entries of S between each point and the next one along x and along y; none beyond the grid.
@@ -147,6 +155,7 @@ fn lanczos(rows: &Diffusion, shape: &Shape) -> (Vec<f64>, bool) {
         squares.push(square);
         before = square.sqrt();
         scale(&mut vector, nx, colour, 1.0 / before);
+        pause().await;
     }
     (squares, steps == nx * ny)
 }

@@ -19,8 +19,9 @@ mod system;
 pub use diffusion::{Conductivity, Diffusion, Jump};
 pub use exact::{
     ExactError, Modes, Spectrum, error_left, exact, exact_arrays, first_below, initial_error,
-    is_exact_cheap, sine_amplitudes, sine_mode,
+    is_exact_cheap, sine_mode,
 };
+pub(crate) use exact::{exact_with_pauses, residual_with_pauses, sine_amplitudes};
 pub(crate) use hot_box::hot_points;
 pub use hot_box::{HEAT, HotBox, HotBoxError, hot_axes};
 pub use matrix::{Csr, SpectralRadius};

@@ -6,6 +6,7 @@ use super::spec::{Backend, ProblemKind, ProblemSpec, RunSpec};
 use crate::clock::Instant;
 use crate::grid::{Shape, memory};
 use crate::number::counted;
+use crate::pauses::without_pauses;
 use crate::problem::matrix::{
     Analysis, Checksum, Generated, Graph, MarketError, Ordering, Places, checksum, read_matrix,
     read_rows, read_vector, shuffled, tiles,
@@ -351,7 +352,7 @@ impl Matrices {
         // What may diverge is warned of before the run; otherwise it is found when it is asked for.
         let not_dominant = problem.operator.matrix().filter(|_| !problem.operator.is_dominant());
         if let Some(matrix) = not_dominant {
-            _ = jacobi_radius.set(power_iteration(&problem.shape, matrix));
+            _ = jacobi_radius.set(without_pauses(power_iteration(&problem.shape, matrix)));
         }
         let analysis = problem.operator.matrix().map(|matrix| Analysis::of(matrix));
         let analysis = Arc::new(analysis.unwrap_or_default());

@@ -2,7 +2,6 @@
 
 use super::auto_gpu::AutoGpus;
 use super::auto_stream::AutoStream;
-use super::host::Turn;
 use super::initial_guess::InitialGuess;
 use super::matrix::{Matrices, OnRead, Ordered, PlanTimes};
 use super::modes::{self, CycleRate, MeasuredCycle, ModeDamping, ModeError};
@@ -15,6 +14,7 @@ use crate::grid::{
     AxisTiling, Geometry, Precision, Shape, ShapeError, SharesError, Slice, Tiling, TilingError,
 };
 use crate::number::{counted, joined, ratio};
+use crate::pauses::without_pauses;
 use crate::problem::input::{self, InputError};
 use crate::problem::matrix::{Analysis, MarketError, OverlapError, Places, PlacesError};
 use crate::problem::{
@@ -443,9 +443,9 @@ impl Planner {
 }
 
 /// The spectral radius of a matrix, found with two vectors; `None` where they do not fit into memory.
-pub(super) fn power_iteration(shape: &Shape, matrix: &Csr) -> Option<SpectralRadius> {
+pub(super) async fn power_iteration(shape: &Shape, matrix: &Csr) -> Option<SpectralRadius> {
     memory::check(shape, 2, Precision::F64).ok()?;
-    Some(SpectralRadius::of_matrix(matrix))
+    Some(SpectralRadius::of_matrix_with_pauses(matrix).await)
 }
 
 impl Plan {
@@ -585,12 +585,23 @@ impl Plan {
     /// The spectral radius of Jacobi's iteration, damped where the run is. The first call takes up to a second for a
     /// matrix, and up to 0.3 s for coefficients per point; `None` where that does not suffice, or memory does not.
     pub fn spectral_radius(&self) -> Option<SpectralRadius> {
-        let Problem { shape, operator, .. } = &*self.problem;
-        self.jacobi_radius.get_or_init(|| match operator {
-            Operator::Stencil(_) => None,
-            Operator::PerPoint(rows) => SpectralRadius::of_diffusion(rows, shape),
-            Operator::Csr(matrix) => power_iteration(shape, matrix),
-        });
+        without_pauses(self.spectral_radius_with_pauses())
+    }
+
+    /// [`Plan::spectral_radius`] with pauses.
+    pub(super) async fn spectral_radius_with_pauses(&self) -> Option<SpectralRadius> {
+        if self.jacobi_radius.get().is_none() {
+            let Problem { shape, operator, .. } = &*self.problem;
+            let found = match operator {
+                Operator::Stencil(_) => None,
+                Operator::PerPoint(rows) => {
+                    SpectralRadius::of_diffusion_with_pauses(rows, shape).await
+                }
+                Operator::Csr(matrix) => power_iteration(shape, matrix).await,
+            };
+            // It may have been found elsewhere meanwhile: the same.
+            _ = self.jacobi_radius.set(found);
+        }
         self.known_radius()
     }
 
@@ -629,19 +640,12 @@ impl Plan {
 
     /// Measures the damping by mode, unless that was done or is cancelled. Takes up to some seconds.
     pub fn measure_damping(&self, cancel: &StopToken) {
-        let mut turn = self.damping_turns(cancel);
-        while turn() == Turn::Again {}
+        without_pauses(self.measure_damping_with_pauses(cancel));
     }
 
-    /// The same in turns.
-    pub(super) fn damping_turns(&self, cancel: &StopToken) -> impl FnMut() -> Turn + use<> {
-        let problem = Arc::clone(&self.problem);
-        modes::measure_damping(
-            problem,
-            self.method.clone(),
-            Arc::clone(&self.measured),
-            cancel.clone(),
-        )
+    /// [`Plan::measure_damping`] with pauses.
+    pub(super) async fn measure_damping_with_pauses(&self, cancel: &StopToken) {
+        modes::measure_damping(&self.problem, &self.method, &self.measured, cancel).await;
     }
 
     /// The asymptotic rate of a cycle, or why it cannot be measured; `None` until [`Plan::find_rate`] has found it.
@@ -652,18 +656,13 @@ impl Plan {
     /// Finds the asymptotic rate of a cycle, unless that was done or is cancelled. Takes up to some seconds where theory
     /// does not know it.
     pub fn find_rate(&self, cancel: &StopToken) {
-        let mut turn = Self::rate_turns(self, cancel);
-        while turn() == Turn::Again {}
+        without_pauses(self.find_rate_with_pauses(cancel));
     }
 
-    /// The same in turns.
-    pub(super) fn rate_turns<P: Deref<Target = Self>>(
-        plan: P,
-        cancel: &StopToken,
-    ) -> impl FnMut() -> Turn + use<P> {
-        let (problem, method) = (Arc::clone(&plan.problem), plan.method.clone());
-        let measured = Arc::clone(&plan.measured);
-        modes::find_rate(problem, method, measured, move || plan.spectral_radius(), cancel.clone())
+    /// [`Plan::find_rate`] with pauses.
+    pub(super) async fn find_rate_with_pauses(&self, cancel: &StopToken) {
+        let of_sweep = async || self.spectral_radius_with_pauses().await;
+        modes::find_rate(&self.problem, &self.method, &self.measured, of_sweep, cancel).await;
     }
 
     /// What the spectral radius belongs to.

@@ -167,12 +167,19 @@ impl ProblemSpec {
         }
     }
 
-    /// The name in titles: that of its kind, unless it names an initial guess in whose place another was chosen.
+    /// The name in titles: that of its kind, unless it names an initial guess in whose place another was chosen, or a plate
+    /// that is none.
     pub fn title(&self) -> &'static str {
-        match self.kind {
-            ProblemKind::Random if self.initial.is_some() => "Zero right-hand side",
-            ProblemKind::HeatPlate if self.initial.is_some() => "Heat plate",
-            kind => kind.label(),
+        match (self.kind, self.initial.is_some(), self.shape.len()) {
+            (ProblemKind::Random, true, _) => "Zero right-hand side",
+            (ProblemKind::HeatPlate, true, 1) => "Heat rod",
+            (ProblemKind::HeatPlate, true, 3) => "Heat block",
+            (ProblemKind::HeatPlate, true, _) => "Heat plate",
+            (ProblemKind::HeatPlate, false, 1) => "Heat rod, hot centre",
+            (ProblemKind::HeatPlate, false, 3) => "Heat block, hot centre",
+            (ProblemKind::HotSide, _, 1) => "Heat rod, hot end",
+            (ProblemKind::HotSide, _, 3) => "Heat block, hot side",
+            (kind, ..) => kind.label(),
         }
     }
 
@@ -498,7 +505,7 @@ impl ProblemKind {
                 "The papers' model problem (b = 1, u₀ = 1, zero boundary values): the clearest view of tile borders."
             }
             Self::HeatPlate => {
-                "Laplace: a hot square in the middle of a cold plate cools down; stops on the largest update."
+                "Laplace: heat spreads from a hot centre and drains through the cold boundary; stops on the largest update."
             }
             Self::HotSide => {
                 "Laplace: heat spreads from one hot side; distant tiles change only through their halos."

@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// The floors, lowest first, with the folders and files in `src` that they are.
 const FLOORS: [&[&str]; 8] = [
-    &["grid", "files", "clock", "number", "random", "stop_token"],
+    &["grid", "files", "clock", "number", "pauses", "random", "stop_token"],
     &["problem"],
     &["solver"],
     &["run"],

@@ -99,6 +99,22 @@ async function sayTurns(page) {
   console.log(`  drawn by ${await renderer(page)}`);
 }
 
+/** Problems whose exact solution is found beside their run, and the points of each. */
+const EXACT = {
+  "poisson-256": ['kind = "poisson"', "256, 256"],
+  "convection-256": ['kind = "convection-diffusion"', "256, 256"],
+  "materials-256": ['kind = "diffusion"', "256, 256"],
+  "poisson-1024": ['kind = "poisson"', "1024, 1024"],
+  "materials-512": ['kind = "diffusion"', "512, 512"],
+};
+
+/** A run of ten cycles, whose error is shown. */
+const exact = ([problem, shape]) =>
+  link(
+    `version = 1\n[problem]\n${problem}\nshape = [${shape}]\n[method]\nname = "hierarchical"\nk = 16\ntile = [32]\n` +
+      `overlap = [0]\n[stop]\nrule = "residual"\nmax_cycles = 10\n\0field = "error"\n`,
+  );
+
 /** Cycles a second of a run without the window, of processor time: other programs may take a part of the machine. */
 async function speed(page, few, many) {
   const session = await page.context().newCDPSession(page);
@@ -132,6 +148,18 @@ for (const name of names) {
   await page.waitForTimeout(3000);
   await forgetTurns(page);
   await page.waitForTimeout(LONG);
+  await sayTurns(page);
+  console.log(`  ${errors.length} errors`);
+}
+
+// The error of a run that ends soon: what takes long is the exact solution.
+for (const [name, problem] of Object.entries(EXACT)) {
+  if (!is_asked(`exact-${name}`)) continue;
+  const context = await begin();
+  await context.addInitScript(keepTurns);
+  const { page, errors } = await open(exact(problem));
+  await page.waitForTimeout(16_000);
+  console.log(`the exact solution of ${name}`);
   await sayTurns(page);
   console.log(`  ${errors.length} errors`);
 }

@@ -219,6 +219,47 @@ const tests = {
     }
   },
 
+  async "the palette finds an action"() {
+    const { page, errors } = await open(link(RUN));
+    assert.ok(!/^initial = /m.test(opened(await copied(page)).run));
+    const closed = await picture(page, "closed");
+    await page.keyboard.press("Control+P");
+    await until("the palette", async () => (await difference(page, closed, await picture(page, "palette"))) > 0.1);
+    await page.keyboard.type("initial guess of zero");
+    await page.waitForTimeout(1000);
+    await page.keyboard.press("Enter");
+    await until("its guess", async () => /^initial = /m.test(opened(await copied(page)).run));
+    assert.deepEqual(errors, []);
+  },
+
+  async "frames are drawn while a film is made, and it can be stopped"() {
+    const context = await begin();
+    await context.addInitScript(() => {
+      globalThis.frames = 0;
+      const request = globalThis.requestAnimationFrame.bind(globalThis);
+      globalThis.requestAnimationFrame = (frame) => request((...values) => (frames++, frame(...values)));
+    });
+    const { page, errors } = await open(link(RUN.replace("100000", "2000")));
+    await until("some cycles", async () => cycle(await copied(page)) > 200);
+    const closed = await picture(page, "closed");
+    await page.keyboard.press("Control+S");
+    await until("the dialog", async () => (await difference(page, closed, await picture(page, "save"))) > 0.3);
+    await page.waitForTimeout(3000);
+    await page.mouse.click(...ANIMATION);
+    await page.waitForTimeout(3000);
+    await page.evaluate(() => (globalThis.frames = 0));
+    let is_made = false;
+    page.once("download", () => (is_made = true));
+    await page.keyboard.press("Enter");
+    await page.waitForTimeout(5000);
+    await picture(page, "film-under-way");
+    assert.ok(!is_made, "the film takes longer");
+    const drawn = await page.evaluate(() => frames);
+    console.log(`   ${drawn} frames in five seconds`);
+    assert.ok(drawn > 5, `${drawn} frames`);
+    assert.deepEqual(errors, []);
+  },
+
   async "a dropped array is solved"() {
     const { page, errors } = await open(link(RUN));
     await drop(page, "hill.npy", npy(40, 56, (i, j) => Math.sin(i / 9) * Math.cos(j / 7)));

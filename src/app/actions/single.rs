@@ -209,7 +209,11 @@ pub const SAVE: Action = Action {
 pub const COPY_COMMAND: Action = Action {
     group: "File",
     name: "Copy as command",
-    about: "Copy the command line that repeats this run.",
+    about: if cfg!(target_arch = "wasm32") {
+        "Copy the command line that repeats this run. A browser has none: enter it in a terminal where Tilescope is installed."
+    } else {
+        "Copy the command line that repeats this run."
+    },
     keys: &[command_shift(Key::C)],
     command: |it, _| {
         let text = crate::run::command_line(&it.session.spec);

@@ -11,15 +11,15 @@ use crate::grid::Shape;
 use crate::lesson::{Lesson, ReadLesson};
 use crate::picture::{
     self, Compared, Drawing, FigureKind, Film, FilmError, FilmFile, OpenError, Opened, ViewSpec,
-    figure, render, save_figure, save_film, save_table,
+    figure, render, save_figure, save_film_with_pauses, save_table,
 };
 use crate::problem::input;
 use crate::problem::matrix::is_market;
-use crate::run::host::{Aside, aside};
+use crate::run::host::{Aside, aside_with_pauses};
 use crate::run::{
     self, ArchivedRun, FieldKind, InitialGuess, MatrixSpec, Monitor, Plan, Planner, ProblemKind,
     ProblemSpec, RecordError, RecordedCycles, RunArchive, RunSpec, Snapshot, SnapshotRequest,
-    Stage, SweepTable, record_run,
+    Stage, SweepTable, record_run_with_pauses,
 };
 use crate::stop_token::StopToken;
 use crossbeam_channel::{Receiver, Sender, bounded, never};
@@ -192,15 +192,16 @@ impl Files {
             return;
         };
         let (snapshot, cancel) = (Arc::clone(snapshot), self.closing.clone());
-        self.spawn("tilescope-save", move || {
+        self.spawn("tilescope-save", async move || {
             make_folder(&request.path)?;
-            write(&request, &snapshot, &cancel).map(|()| JobResult::Saved(request.path))
+            write(&request, &snapshot, &cancel).await?;
+            Ok(JobResult::Saved(request.path))
         });
     }
 
     /// Draws an image for the clipboard.
     pub fn copy_image(&mut self, snapshots: Arc<[Snapshot]>, view: ViewSpec) {
-        self.spawn("tilescope-copy", move || {
+        self.spawn("tilescope-copy", async move || {
             let snapshots: Vec<_> = snapshots.iter().collect();
             let picture = match figure(&snapshots, &view) {
                 Drawing::Figure(svg) => render(&svg).map_err(|error| error.to_string())?,
@@ -215,8 +216,8 @@ impl Files {
     pub fn film(&mut self, request: SaveRequest, run: Arc<RunSpec>) {
         let progress = Arc::new(FilmProgress::default());
         let (context, under_way) = (self.context.clone(), Arc::clone(&progress));
-        let is_begun = self.spawn("tilescope-film", move || {
-            let made = film(&request, &run, &under_way, &context);
+        let is_begun = self.spawn("tilescope-film", async move || {
+            let made = film(&request, &run, &under_way, &context).await;
             Ok(JobResult::Film(made.map(|gpu_loss| SavedFilm { path: request.path, gpu_loss })))
         });
         self.progress = is_begun.then_some(progress);
@@ -244,7 +245,7 @@ impl Files {
 
     /// Opens a file of any supported kind.
     pub fn open(&mut self, path: PathBuf) {
-        self.spawn("tilescope-open", move || {
+        self.spawn("tilescope-open", async move || {
             let read = open(&path);
             Ok(JobResult::Read(path, read))
         });
@@ -252,7 +253,7 @@ impl Files {
 
     /// Takes a file as the initial guess of a run.
     pub fn open_initial_guess(&mut self, path: PathBuf, mut run: RunSpec) {
-        self.spawn("tilescope-open", move || {
+        self.spawn("tilescope-open", async move || {
             run.problem.set_initial_guess(Some(InitialGuess::File(path.clone())));
             // Checked before it replaces the current run.
             let plan = Planner::default().plan(&run).map_err(|error| error.to_string());
@@ -291,13 +292,8 @@ impl Files {
         let (cycle, is_beside) = (view.cycle, view.shows(FigureKind::SIDE_BY_SIDE));
         self.retain_run(epoch);
         let (view, cancel) = (view.clone(), self.made_for.1.clone());
-        self.spawn("tilescope-others", move || {
-            let make = |(index, Compared { cycle, until, run }): (usize, &Compared)| {
-                let plan = Planner::default().plan(run).map_err(|error| error.to_string())?;
-                let made = RunArchive::made(&plan.into(), until.unwrap_or(*cycle), memory, &cancel);
-                Ok((view.colour(index), made.map_err(|error| error.to_string())?))
-            };
-            let made = view.compared.iter().enumerate().map(make).collect::<Result<_, String>>();
+        self.spawn("tilescope-others", async move || {
+            let made = make_compared(&view, memory, &cancel).await;
             if cancel.is_due() {
                 return Ok(JobResult::Left);
             }
@@ -309,9 +305,9 @@ impl Files {
     pub fn make_run(&mut self, epoch: u64, run: &RunSpec, until: u64, how: How, memory: usize) {
         self.retain_run(epoch);
         let (run, cancel) = (run.clone(), self.made_for.1.clone());
-        self.spawn("tilescope-compared", move || {
+        self.spawn("tilescope-compared", async move || {
             let plan = Planner::default().plan(&run).map_err(|error| error.to_string())?;
-            let made = RunArchive::made(&plan.into(), until, memory, &cancel);
+            let made = RunArchive::made_with_pauses(&plan.into(), until, memory, &cancel).await;
             if cancel.is_due() {
                 return Ok(JobResult::Left);
             }
@@ -322,7 +318,7 @@ impl Files {
 
     /// Saves a file of the tuning map.
     pub fn save_sweep(&mut self, path: PathBuf, request: SaveSweep) {
-        self.spawn("tilescope-save", move || {
+        self.spawn("tilescope-save", async move || {
             let message = |error: &dyn std::fmt::Display| error.to_string();
             make_folder(&path)?;
             match request {
@@ -342,12 +338,12 @@ impl Files {
     pub fn spawn(
         &mut self,
         name: &str,
-        job: impl FnOnce() -> Result<JobResult, String> + Send + 'static,
+        job: impl AsyncFnOnce() -> Result<JobResult, String> + Send + 'static,
     ) -> bool {
         let (answer, context) = (self.answer.clone(), self.context.clone());
-        let spawned = aside(name, move || {
+        let spawned = aside_with_pauses(name, async move || {
             // The receiver is gone once the window is closed.
-            _ = answer.send(job());
+            _ = answer.send(job().await);
             context.request_repaint();
         });
         self.jobs.retain(|job| !job.is_finished());
@@ -368,7 +364,7 @@ impl Files {
 const THOUSAND: u32 = 1000;
 
 /// Repeats the runs, records the frames' cycles, and draws them. Returns what was last said of a GPU that was lost.
-fn film(
+async fn film(
     request: &SaveRequest,
     run: &RunSpec,
     progress: &FilmProgress,
@@ -422,7 +418,8 @@ fn film(
             }
             false => request.view.snapshot_request_beside(0, shape, None),
         };
-        match record_run(plan, &snapshot_request, RecordedCycles::Each(cycles), &mut watch) {
+        let at = RecordedCycles::Each(cycles);
+        match record_run_with_pauses(plan, &snapshot_request, at, &mut watch).await {
             Ok(snapshots) => {
                 before = before.saturating_add(cycles.last().copied().unwrap_or(0));
                 seen.push(snapshots.snapshots);
@@ -438,11 +435,28 @@ fn film(
     let view = request.view.clone().of(&last);
     let film = Film { runs: &seen, view: &view, frames };
     let mut on_progress = |frames: usize| made(frames as u64, count);
-    match save_film(&request.path, &film, run, &progress.cancel, &mut on_progress) {
+    let cancel = &progress.cancel;
+    match save_film_with_pauses(&request.path, &film, run, cancel, &mut on_progress).await {
         Ok(()) => Ok(gpu_loss),
         Err(FilmError::Cancelled) => Err(FilmEnd::Stopped),
         Err(error) => Err(failed(&error)),
     }
+}
+
+/// Makes the runs that a figure compares its own with, and returns them with their colours.
+async fn make_compared(
+    view: &ViewSpec,
+    memory: usize,
+    cancel: &StopToken,
+) -> Result<Vec<(usize, ArchivedRun)>, String> {
+    let mut runs = Vec::new();
+    for (index, Compared { cycle, until, run }) in view.compared.iter().enumerate() {
+        let plan = Planner::default().plan(run).map_err(|error| error.to_string())?;
+        let until = until.unwrap_or(*cycle);
+        let made = RunArchive::made_with_pauses(&plan.into(), until, memory, cancel).await;
+        runs.push((view.colour(index), made.map_err(|error| error.to_string())?));
+    }
+    Ok(runs)
 }
 
 /// Makes the folder of a file, if there is none.
@@ -458,10 +472,10 @@ fn make_folder(path: &Path) -> Result<(), String> {
 }
 
 /// Writes the requested file.
-fn write(request: &SaveRequest, newest: &Snapshot, cancel: &StopToken) -> Result<(), String> {
+async fn write(request: &SaveRequest, newest: &Snapshot, cancel: &StopToken) -> Result<(), String> {
     let (path, view) = (&request.path, &request.view);
     let snapshot_request = request.snapshot_request(0, &newest.plan.problem.shape);
-    let snapshots = request.sources.snapshots(newest, &snapshot_request, view, cancel)?;
+    let snapshots = request.sources.snapshots(newest, &snapshot_request, view, cancel).await?;
     let snapshots: Vec<_> = snapshots.iter().collect();
     let Some(snapshot) = snapshots.first() else { return Ok(()) };
     let run = &snapshot.plan.spec;

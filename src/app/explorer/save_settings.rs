@@ -79,7 +79,7 @@ impl Explorer {
         settings_file.due = None;
         settings_file.written = settings_file.latest.clone();
         let settings = settings_file.latest.clone();
-        self.settings_file.is_writing = self.files.spawn("tilescope-settings", move || {
+        self.settings_file.is_writing = self.files.spawn("tilescope-settings", async move || {
             Ok(JobResult::SettingsSaved(settings.save(&path).map_err(|error| error.to_string())))
         });
     }

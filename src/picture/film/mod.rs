@@ -14,8 +14,9 @@ mod without_run;
 pub use size::FilmSize;
 pub use without_run::why_without_run;
 
-use crate::files::{FileError, write_atomically};
+use crate::files::{FileError, write_atomically, write_atomically_with_pauses};
 use crate::grid::memory;
+use crate::pauses::{pause, without_pauses};
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::draw::render::{PictureError, render};
@@ -187,6 +188,20 @@ pub fn save_film(
     cancel: &StopToken,
     on_progress: &mut dyn FnMut(usize),
 ) -> Result<(), FilmError> {
+    without_pauses(save_film_with_pauses(path, film, run, cancel, on_progress))
+}
+
+/// [`save_film`] with pauses.
+///
+/// # Errors
+/// [`FilmError`]; nothing half-written is left.
+pub(crate) async fn save_film_with_pauses(
+    path: &Path,
+    film: &Film<'_>,
+    run: &RunSpec,
+    cancel: &StopToken,
+    on_progress: &mut dyn FnMut(usize),
+) -> Result<(), FilmError> {
     let file = FilmFile::of(path)?;
     file.check(film.view.figure.theme)?;
     let view = film.fixed();
@@ -196,35 +211,38 @@ pub fn save_film(
     let texts = texts(path, run, Some(film.view));
     // An error of a frame is not an error of the file.
     let mut stopped = None;
-    let mut record_run = |encoder: &mut dyn FrameEncoder| {
-        encode_frames(film, &view, at_once, encoder, cancel, on_progress).map_err(|error| {
-            match error {
-                EncodingStop::Io(error) => error,
-                EncodingStop::Film(error) => {
-                    stopped = Some(error);
-                    io::ErrorKind::Interrupted.into()
-                }
+    let mut encode = async |encoder: &mut dyn FrameEncoder| {
+        let encoded = encode_frames(film, &view, at_once, encoder, cancel, on_progress).await;
+        encoded.map_err(|error| match error {
+            EncodingStop::Io(error) => error,
+            EncodingStop::Film(error) => {
+                stopped = Some(error);
+                io::ErrorKind::Interrupted.into()
             }
         })
     };
     let written = match file {
-        FilmFile::Apng => write_atomically(path, |out| {
-            let mut encoder = apng::Apng::new(out, &first, film, &texts)?;
-            record_run(&mut encoder)?;
-            encoder.finish()
-        }),
+        FilmFile::Apng => {
+            let write = async |out: &mut _| {
+                let mut encoder = apng::Apng::new(out, &first, film, &texts)?;
+                encode(&mut encoder).await?;
+                encoder.finish()
+            };
+            write_atomically_with_pauses(path, write).await
+        }
         FilmFile::Gif => {
             let some = [last / 2, last].map(|index| film.draw(&view, index));
             let [middle, last] = some;
             let some = [first, middle?, last?];
-            write_atomically(path, |out| {
+            let write = async |out: &mut _| {
                 let mut encoder = gif::Gif::new(out, &some, film, &texts)?;
-                record_run(&mut encoder)
-            })
+                encode(&mut encoder).await
+            };
+            write_atomically_with_pauses(path, write).await
         }
         FilmFile::Mp4 => {
             let mut encoder = mp4::Mp4::start(path, &first, film, run)?;
-            let made = match record_run(&mut encoder) {
+            let made = match encode(&mut encoder).await {
                 Ok(()) => encoder.finish(path),
                 Err(error) => Err(encoder.abort(path, error)),
             };
@@ -260,7 +278,7 @@ fn at_once(bytes: usize) -> usize {
 }
 
 /// Draws the frames, `at_once` at a time, and hands them on in order.
-fn encode_frames(
+async fn encode_frames(
     film: &Film<'_>,
     view: &ViewSpec,
     at_once: usize,
@@ -278,6 +296,7 @@ fn encode_frames(
         for (index, frame) in some.iter().zip(&drawn) {
             encoder.add(frame).map_err(EncodingStop::Io)?;
             on_progress(index + 1);
+            pause().await;
         }
     }
     Ok(())

@@ -68,7 +68,7 @@ impl Alternating {
 
     /// Replaces `values` (C order) by what one round of the shifts, from zero, makes of A⁻¹
     /// `values`. No product with H or V is formed: `(p − H) w = 2p w − (H + p) w`, and likewise V.
-    pub(super) fn solve(
+    pub(super) async fn solve(
         &mut self,
         values: &mut [f64],
         cancel: &StopToken,
@@ -80,11 +80,11 @@ impl Alternating {
         sums.copy_from_slice(values);
         for (step, &shift) in shifts.iter().enumerate() {
             along_x.copy_from_slice(sums);
-            solve_rows(&factors(x, shift)?, along_x, cancel)?;
+            solve_rows(&factors(x, shift)?, along_x, cancel).await?;
             reflect(sums, values, 2.0 * shift, along_x);
-            transpose(sums, x.n, along_y, cancel)?;
-            solve_rows(&factors(y, shift)?, along_y, cancel)?;
-            transpose(along_y, y.n, along_x, cancel)?;
+            transpose(sums, x.n, along_y, cancel).await?;
+            solve_rows(&factors(y, shift)?, along_y, cancel).await?;
+            transpose(along_y, y.n, along_x, cancel).await?;
             if let Some(next) = shifts.get(step + 1) {
                 reflect(sums, values, shift + next, along_x);
             }

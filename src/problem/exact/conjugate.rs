@@ -3,6 +3,7 @@
 
 use super::error::ExactError;
 use super::rows::each_row;
+use crate::pauses::pause;
 use crate::problem::Problem;
 use crate::problem::conjugate_gradients::ConjugateGradients;
 use crate::problem::scaled_matrix::ScaledMatrix;
@@ -40,7 +41,7 @@ impl Conjugate {
     }
 
     /// Replaces `values` (C order) by an approximation of A⁻¹ `values`.
-    pub(super) fn solve(
+    pub(super) async fn solve(
         &mut self,
         values: &mut [f64],
         cancel: &StopToken,
@@ -55,17 +56,17 @@ impl Conjugate {
             if iteration.squares() <= enough {
                 break;
             }
-            let curvature = iteration.step(values, |from, to| {
-                let multiply_part = |(): &mut (), part: usize, to: &mut [f64]| {
-                    matrix.multiply_part(from, part * width, to);
-                    Ok(())
-                };
-                each_row(to, width, cancel, || (), multiply_part)
-            })?;
+            let (direction, product) = iteration.direction();
+            let multiply_part = |(): &mut (), part: usize, to: &mut [f64]| {
+                matrix.multiply_part(direction, part * width, to);
+                Ok(())
+            };
+            each_row(product, width, cancel, || (), multiply_part).await?;
             // The matrix is not positive definite: what comes next is of no use.
-            if curvature <= 0.0 {
+            if iteration.step(values) <= 0.0 {
                 break;
             }
+            pause().await;
         }
         matrix.scale_solution(values);
         Ok(())

@@ -29,13 +29,15 @@ mod tridiagonal;
 
 pub use error::ExactError;
 pub use error_left::{error_left, initial_error, is_exact_cheap};
-pub use sine_transform::{sine_amplitudes, sine_mode};
+pub(crate) use sine_transform::sine_amplitudes;
+pub use sine_transform::sine_mode;
 pub use spectrum::{Modes, Spectrum, first_below};
 
 use super::residual::residual_of_row;
 use super::{Csr, Diffusion, Operator, Problem, Source, Stencil};
 use crate::grid::memory;
 use crate::grid::{Field, Precision, Shape};
+use crate::pauses::without_pauses;
 use crate::stop_token::StopToken;
 use alternating::Alternating;
 use conjugate::Conjugate;
@@ -58,6 +60,20 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// # Panics
 /// If the right-hand side is an array that does not fit the shape.
 pub fn exact(problem: &Problem, cancel: &StopToken) -> Result<Field<f64>, ExactError> {
+    without_pauses(exact_with_pauses(problem, cancel))
+}
+
+/// [`exact`] with pauses.
+///
+/// # Errors
+/// Those of [`exact`].
+///
+/// # Panics
+/// If the right-hand side is an array that does not fit the shape.
+pub(crate) async fn exact_with_pauses(
+    problem: &Problem,
+    cancel: &StopToken,
+) -> Result<Field<f64>, ExactError> {
     let shape = &problem.shape;
     let method = ExactMethod::of(problem)?;
     memory::check(shape, exact_arrays(problem), Precision::F64)?;
@@ -70,12 +86,12 @@ pub fn exact(problem: &Problem, cancel: &StopToken) -> Result<Field<f64>, ExactE
     let mut settled = false;
     let mut relative = f64::NAN;
     for _ in 0..=method.steps() {
-        residual(problem, &u, &mut rest, cancel)?;
+        residual_with_pauses(problem, &u, &mut rest, cancel).await?;
         let size = largest(u.as_slice());
         if settled && largest(&rest) <= ROUNDING * row_sum * size {
             return Ok(u);
         }
-        solver.solve(&mut rest, cancel)?;
+        solver.solve(&mut rest, cancel).await?;
         let change = largest(&rest);
         add(&mut u, &rest);
         let size = largest(u.as_slice());
@@ -220,13 +236,13 @@ enum ExactSolver<'a> {
 
 impl ExactSolver<'_> {
     /// Replaces `values` (C order, no boundary) by A⁻¹ `values`, or by an approximation.
-    fn solve(&mut self, values: &mut [f64], cancel: &StopToken) -> Result<(), ExactError> {
+    async fn solve(&mut self, values: &mut [f64], cancel: &StopToken) -> Result<(), ExactError> {
         match self {
-            Self::Lines(line) => solve_rows(line, values, cancel),
-            Self::Rows(rows, n) => solve_own_rows(rows, *n, values, cancel),
-            Self::Sine(sine) => sine.solve(values, cancel),
-            Self::Alternating(alternating) => alternating.solve(values, cancel),
-            Self::Conjugate(conjugate) => conjugate.solve(values, cancel),
+            Self::Lines(line) => solve_rows(line, values, cancel).await,
+            Self::Rows(rows, n) => solve_own_rows(rows, *n, values, cancel).await,
+            Self::Sine(sine) => sine.solve(values, cancel).await,
+            Self::Alternating(alternating) => alternating.solve(values, cancel).await,
+            Self::Conjugate(conjugate) => conjugate.solve(values, cancel).await,
         }
     }
 }
@@ -240,8 +256,15 @@ fn row_sum(stencil: &Stencil) -> f64 {
     (1.0 + stencil.dominance()) * stencil.d.abs()
 }
 
-/// b − A u at every interior point, in C order, as if computed with 106 bits and rounded once.
-fn residual(
+/// b − A u at every interior point, in C order, as if computed with 106 bits and rounded once. Checks `cancel` in every
+/// row.
+///
+/// # Errors
+/// [`ExactError::Cancelled`].
+///
+/// # Panics
+/// If the right-hand side is an array that does not fit the shape.
+pub(crate) async fn residual_with_pauses(
     problem: &Problem,
     u: &Field<f64>,
     out: &mut [f64],
@@ -257,6 +280,7 @@ fn residual(
             Ok(())
         },
     )
+    .await
 }
 
 /// Adds interior values in C order to a field.
@@ -275,7 +299,7 @@ fn largest(values: &[f64]) -> f64 {
 }
 
 /// Solves for every row, all with one matrix.
-fn solve_rows(
+async fn solve_rows(
     matrix: &Tridiagonal,
     rows: &mut [f64],
     cancel: &StopToken,
@@ -290,10 +314,11 @@ fn solve_rows(
             Ok(())
         },
     )
+    .await
 }
 
 /// Solves for every system of a 1D grid, each with a matrix of its own.
-fn solve_own_rows(
+async fn solve_own_rows(
     rows: &Diffusion,
     n: usize,
     values: &mut [f64],
@@ -317,4 +342,5 @@ fn solve_own_rows(
             Ok(())
         },
     )
+    .await
 }

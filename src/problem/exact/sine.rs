@@ -81,7 +81,7 @@ impl Sine {
     }
 
     /// Replaces `values` (C order) by A⁻¹ `values`.
-    pub(super) fn solve(
+    pub(super) async fn solve(
         &mut self,
         values: &mut [f64],
         cancel: &StopToken,
@@ -93,23 +93,23 @@ impl Sine {
         for turn in 0..last.next_multiple_of(dim) {
             let axis = &self.axes[turn % dim];
             if turn + dim > middle && turn < middle {
-                axis.transform(values, cancel)?;
+                axis.transform(values, cancel).await?;
             } else if turn == middle {
-                self.eliminate(values, cancel)?;
+                self.eliminate(values, cancel).await?;
             } else if turn > middle && turn <= last {
-                axis.transform_back(values, cancel)?;
+                axis.transform_back(values, cancel).await?;
             }
-            transpose(values, axis.n, &mut self.work, cancel)?;
+            transpose(values, axis.n, &mut self.work, cancel).await?;
             values.copy_from_slice(&self.work);
         }
         if last.is_multiple_of(dim) {
-            self.axes[0].transform_back(values, cancel)?;
+            self.axes[0].transform_back(values, cancel).await?;
         }
         Ok(())
     }
 
     /// Solves for every row along the eliminated axis, which is the fastest.
-    fn eliminate(&self, values: &mut [f64], cancel: &StopToken) -> Result<(), ExactError> {
+    async fn eliminate(&self, values: &mut [f64], cancel: &StopToken) -> Result<(), ExactError> {
         let dim = self.axes.len();
         let [lower, upper] = self.stencil.neighbours()[self.eliminated];
         let scale = row_sum(&self.stencil);
@@ -134,6 +134,7 @@ impl Sine {
                 Ok(())
             },
         )
+        .await
     }
 }
 
@@ -165,7 +166,7 @@ impl Axis {
     }
 
     /// Turns rows along this axis into its modes.
-    fn transform(&self, values: &mut [f64], cancel: &StopToken) -> Result<(), ExactError> {
+    async fn transform(&self, values: &mut [f64], cancel: &StopToken) -> Result<(), ExactError> {
         each_row(
             values,
             self.n,
@@ -177,10 +178,15 @@ impl Axis {
                 Ok(())
             },
         )
+        .await
     }
 
     /// Turns modes into rows along this axis.
-    fn transform_back(&self, values: &mut [f64], cancel: &StopToken) -> Result<(), ExactError> {
+    async fn transform_back(
+        &self,
+        values: &mut [f64],
+        cancel: &StopToken,
+    ) -> Result<(), ExactError> {
         each_row(
             values,
             self.n,
@@ -192,6 +198,7 @@ impl Axis {
                 Ok(())
             },
         )
+        .await
     }
 }
 

@@ -36,14 +36,14 @@ impl SineTransform {
 /// Replaces the values at all points (C order) by the amplitudes of the modes, with their signs: the values are the sum
 /// of the modes times these. In 1D each row is a system of the batch, and has its own.
 ///
-/// Runs on the threads of rayon in O(n log n), with one more array of the grid, and checks `cancel` in every row.
+/// Runs on the threads of rayon in O(n log n), with pauses and one more array of the grid, and checks `cancel` in every row.
 ///
 /// # Errors
 /// [`ExactError::Cancelled`].
 ///
 /// # Panics
 /// If there are not as many values as points.
-pub fn sine_amplitudes(
+pub(crate) async fn sine_amplitudes(
     shape: &Shape,
     values: &mut Vec<f64>,
     cancel: &StopToken,
@@ -61,10 +61,10 @@ pub fn sine_amplitudes(
             row.iter_mut().for_each(|value| *value *= factor);
             Ok(())
         };
-        each_row(values, n, cancel, || transform.scratch(), work)?;
+        each_row(values, n, cancel, || transform.scratch(), work).await?;
         // The next axis becomes the fastest; after the last one the first is that again.
         if shape.dim() > 1 {
-            transpose(values, n, &mut turned, cancel)?;
+            transpose(values, n, &mut turned, cancel).await?;
             std::mem::swap(values, &mut turned);
         }
     }
@@ -80,6 +80,7 @@ pub fn sine_mode(n: usize, p: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pauses::without_pauses;
     use proptest::prelude::*;
 
     fn shape(sides: &[usize]) -> Shape {
@@ -124,7 +125,7 @@ mod tests {
                 .map(|(i, row)| source.at(shape.nx(), i, row))
                 .collect();
             let mut found = values.clone();
-            sine_amplitudes(&shape, &mut found, &StopToken::default()).unwrap();
+            without_pauses(sine_amplitudes(&shape, &mut found, &StopToken::default())).unwrap();
             let indices = points(shape.axes());
             let scale: f64 = shape.axes().iter().map(|n| 2.0 / (n + 1) as f64).product();
             for (system, found) in found.chunks(indices.len()).enumerate() {
@@ -149,7 +150,7 @@ mod tests {
         let [across, down] = [sine_mode(15, p), sine_mode(9, q)];
         let mut values: Vec<f64> =
             down.iter().flat_map(|y| across.iter().map(move |x| 3.0 * x * y)).collect();
-        sine_amplitudes(&shape, &mut values, &StopToken::default()).unwrap();
+        without_pauses(sine_amplitudes(&shape, &mut values, &StopToken::default())).unwrap();
         for (at, amplitude) in values.iter().enumerate() {
             let expected = if at == (q - 1) * 15 + p - 1 { 3.0 } else { 0.0 };
             assert!((amplitude - expected).abs() < 1e-13, "{at}: {amplitude}");
@@ -160,7 +161,8 @@ mod tests {
     fn it_can_be_cancelled() {
         let cancel = StopToken::default();
         cancel.now();
-        let cancelled = sine_amplitudes(&shape(&[4]), &mut vec![0.0; 8], &cancel);
+        let mut values = vec![0.0; 8];
+        let cancelled = without_pauses(sine_amplitudes(&shape(&[4]), &mut values, &cancel));
         assert_eq!(cancelled, Err(ExactError::Cancelled));
     }
 }

@@ -11,9 +11,10 @@
 //! so that ‖r‖₂ after s sweeps is the root of Σ r̂² λ^(2s): a sine transform of the first residual
 //! gives it for every s.
 
-use super::residual;
+use super::residual_with_pauses;
 use super::sine_transform::sine_amplitudes;
 use crate::grid::{Precision, memory};
+use crate::pauses::without_pauses;
 use crate::problem::Problem;
 use crate::stop_token::StopToken;
 use std::collections::BTreeMap;
@@ -61,9 +62,15 @@ impl Spectrum {
         memory::check(shape, 3, Precision::F64).ok()?;
         let (nx, plane) = (shape.nx(), shape.dim() == 2);
         let mut values = vec![0.0; shape.points()];
-        residual(problem, &problem.initial_iterate(), &mut values, cancel).ok()?;
+        without_pauses(residual_with_pauses(
+            problem,
+            &problem.initial_iterate(),
+            &mut values,
+            cancel,
+        ))
+        .ok()?;
         // In 1D each row is a system of the batch, and all have the same modes.
-        sine_amplitudes(shape, &mut values, cancel).ok()?;
+        without_pauses(sine_amplitudes(shape, &mut values, cancel)).ok()?;
         let weights = |n: usize, entry: f64| -> Vec<f64> {
             let angle = |mode: usize| PI * mode as f64 / (n + 1) as f64;
             (1..=n).map(|mode| -2.0 * entry / stencil.d * angle(mode).cos()).collect()

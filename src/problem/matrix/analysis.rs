@@ -3,6 +3,7 @@
 use super::csr::{Csr, Dominance};
 use super::spectral_radius::SpectralRadius;
 use crate::grid::AxisTiling;
+use crate::pauses::{pause, without_pauses};
 use crate::random::random;
 
 /// Properties of a matrix that are found before it is used to solve a system.
@@ -116,6 +117,11 @@ impl SpectralRadius {
     /// signs do not disturb it (Golub and Van Loan, *Matrix Computations*, section 7.3). About a second at
     /// most.
     pub fn of_matrix(matrix: &Csr) -> Self {
+        without_pauses(Self::of_matrix_with_pauses(matrix))
+    }
+
+    /// [`SpectralRadius::of_matrix`] with pauses.
+    pub(crate) async fn of_matrix_with_pauses(matrix: &Csr) -> Self {
         let steps = (MOST_PRODUCTS / matrix.entries()).clamp(FEWEST_STEPS, MOST_STEPS);
         let mut x: Vec<f64> = (0..matrix.rows() as u64).map(|row| random(1, row)).collect();
         let mut next = vec![0.0; x.len()];
@@ -129,7 +135,9 @@ impl SpectralRadius {
                 *x /= before;
             }
             sweep(matrix, &x, &mut next);
+            pause().await;
             sweep(matrix, &next, &mut x);
+            pause().await;
             value = norm(&x).sqrt();
             if step == steps / 4 {
                 halfway = value;

@@ -13,13 +13,13 @@ mod turn;
 
 pub(in crate::run) use latest_slot::LatestSlot;
 #[cfg(target_arch = "wasm32")]
-pub(crate) use page::{Aside, aside};
+pub(crate) use page::{Aside, aside, aside_with_pauses};
 #[cfg(target_arch = "wasm32")]
-pub(in crate::run) use page::{Host, aside_in_turns, receive};
+pub(in crate::run) use page::{Host, receive};
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use thread::{Aside, aside};
+pub(crate) use thread::{Aside, aside, aside_with_pauses};
 #[cfg(not(target_arch = "wasm32"))]
-pub(in crate::run) use thread::{Host, aside_in_turns, receive};
+pub(in crate::run) use thread::{Host, receive};
 pub(in crate::run) use turn::Turn;
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::turn::Turn;
 use crate::clock::Instant;
+use crate::pauses::next_piece;
 use crossbeam_channel::{Receiver, TryRecvError};
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -40,25 +41,24 @@ impl Aside {
 ///
 /// # Errors
 /// If the page has no clock, which a page in a window has.
-pub(crate) fn aside(_: &str, job: impl FnOnce() + Send + 'static) -> io::Result<Aside> {
-    let mut job = Some(job);
-    aside_in_turns("", move || {
-        if let Some(job) = job.take() {
-            job();
-        }
-        Turn::End
-    })
+pub(crate) fn aside(name: &str, job: impl FnOnce() + Send + 'static) -> io::Result<Aside> {
+    aside_with_pauses(name, async move || job())
 }
 
-/// Does a job once that takes turns until it ends, between frames.
+/// Does a job once that pauses, between frames.
 ///
 /// # Errors
 /// If the page has no clock, which a page in a window has.
-pub(in crate::run) fn aside_in_turns(
+pub(crate) fn aside_with_pauses(
     _: &str,
-    turn: impl FnMut() -> Turn + Send + 'static,
+    job: impl AsyncFnOnce() + Send + 'static,
 ) -> io::Result<Aside> {
     let is_done = Arc::new(AtomicBool::new(false));
+    let mut work = Box::pin(job());
+    let turn = move || match next_piece(work.as_mut()) {
+        Some(()) => Turn::End,
+        None => Turn::Again,
+    };
     go_on(turn, Arc::clone(&is_done), Duration::ZERO)?;
     Ok(Aside { is_done })
 }

@@ -1,6 +1,7 @@
 //! A thread for each loop and for each job.
 
 use super::turn::Turn;
+use crate::pauses::without_pauses;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use std::io;
 use std::thread::{Builder, JoinHandle};
@@ -16,15 +17,15 @@ pub(crate) fn aside(name: &str, job: impl FnOnce() + Send + 'static) -> io::Resu
     Builder::new().name(name.into()).spawn(job)
 }
 
-/// Does a job once that takes turns until it ends, on a named thread.
+/// Does a job once that may pause, on a named thread: without pauses.
 ///
 /// # Errors
 /// If the thread cannot be started.
-pub(in crate::run) fn aside_in_turns(
+pub(crate) fn aside_with_pauses(
     name: &str,
-    mut turn: impl FnMut() -> Turn + Send + 'static,
+    job: impl AsyncFnOnce() + Send + 'static,
 ) -> io::Result<Aside> {
-    aside(name, move || while turn() == Turn::Again {})
+    aside(name, move || without_pauses(job()))
 }
 
 /// The answer of a job, for which this waits.

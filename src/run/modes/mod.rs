@@ -9,14 +9,14 @@ pub use damping::{ModeDamping, ModeFactors};
 pub use error::ModeError;
 pub use rate::CycleRate;
 
+use crate::pauses::pause;
 use crate::problem::Problem;
 use crate::problem::matrix::SpectralRadius;
-use crate::run::host::Turn;
 use crate::solver::Method;
 use crate::stop_token::StopToken;
 use damping::DampingSteps;
 use rate::RateSteps;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// What was measured of a run's cycle. It depends on the matrix and on the method alone, and is measured at most once.
 #[derive(Debug, Default)]
@@ -34,62 +34,55 @@ trait Steps {
     fn step(&mut self) -> Result<Option<Self::Found>, ModeError>;
 }
 
-/// The first step sets up what takes the others.
-fn next<S: Steps>(
-    steps: &mut Option<S>,
-    begin: impl FnOnce() -> Result<S, ModeError>,
-) -> Result<Option<S::Found>, ModeError> {
-    match steps {
-        Some(steps) => steps.step(),
-        None => {
-            *steps = Some(begin()?);
-            Ok(None)
-        }
-    }
+/// Measures with pauses the damping by mode of a cycle, unless that was done, or is cancelled.
+pub(super) async fn measure_damping(
+    problem: &Problem,
+    method: &Method,
+    measured: &MeasuredCycle,
+    cancel: &StopToken,
+) {
+    let begin = async || DampingSteps::new(problem, method);
+    measure(begin, &measured.damping, cancel).await;
 }
 
-/// Measures in turns the damping by mode of a cycle, unless that was done, or is cancelled.
-pub(super) fn measure_damping(
-    problem: Arc<Problem>,
-    method: Method,
-    measured: Arc<MeasuredCycle>,
-    cancel: StopToken,
-) -> impl FnMut() -> Turn {
-    let mut steps = None;
-    move || {
-        if measured.damping.get().is_some() || cancel.is_due() {
-            return Turn::End;
-        }
-        let found = next(&mut steps, || DampingSteps::new(&problem, &method));
-        keep(found, &measured.damping)
-    }
+/// Finds with pauses the asymptotic rate of a cycle, unless that was done, or is cancelled. `of_sweep` finds the spectral
+/// radius of Jacobi's iteration, if it can.
+pub(super) async fn find_rate(
+    problem: &Problem,
+    method: &Method,
+    measured: &MeasuredCycle,
+    of_sweep: impl AsyncFnOnce() -> Option<SpectralRadius>,
+    cancel: &StopToken,
+) {
+    let begin = async || RateSteps::new(problem, method, of_sweep().await);
+    measure(begin, &measured.rate, cancel).await;
 }
 
-/// Finds in turns the asymptotic rate of a cycle, unless that was done, or is cancelled. `of_sweep` is the spectral radius
-/// of Jacobi's iteration, if it is known.
-pub(super) fn find_rate(
-    problem: Arc<Problem>,
-    method: Method,
-    measured: Arc<MeasuredCycle>,
-    of_sweep: impl Fn() -> Option<SpectralRadius>,
-    cancel: StopToken,
-) -> impl FnMut() -> Turn {
-    let mut steps = None;
-    move || {
-        if measured.rate.get().is_some() || cancel.is_due() {
-            return Turn::End;
-        }
-        let found = next(&mut steps, || RateSteps::new(&problem, &method, of_sweep()));
-        keep(found, &measured.rate)
+/// Measures step by step, unless it is known, or is cancelled.
+async fn measure<S: Steps>(
+    begin: impl AsyncFnOnce() -> Result<S, ModeError>,
+    known: &OnceLock<Result<S::Found, ModeError>>,
+    cancel: &StopToken,
+) {
+    if known.get().is_some() || cancel.is_due() {
+        return;
     }
-}
-
-/// Keeps what was found, and returns what follows.
-fn keep<T>(found: Result<Option<T>, ModeError>, place: &OnceLock<Result<T, ModeError>>) -> Turn {
-    let Some(found) = found.transpose() else { return Turn::Again };
-    // It may have been found elsewhere meanwhile.
-    _ = place.set(found);
-    Turn::End
+    let found = async {
+        let mut steps = begin().await?;
+        loop {
+            pause().await;
+            if cancel.is_due() {
+                return Ok(None);
+            }
+            if let Some(found) = steps.step()? {
+                return Ok(Some(found));
+            }
+        }
+    };
+    if let Some(found) = found.await.transpose() {
+        // It may have been found elsewhere meanwhile.
+        _ = known.set(found);
+    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use super::experiment::Experiment;
 use super::field::FieldKind;
-use crate::grid::{Precision, Shape, Slice, memory};
-use crate::problem::{Problem, residual_values, sine_amplitudes};
+use crate::grid::{Field, Precision, Shape, Slice, memory};
+use crate::pauses::without_pauses;
+use crate::problem::{Problem, residual_with_pauses, sine_amplitudes};
 use crate::solver::{Samples, SolverError, Window, larger};
 use crate::stop_token::StopToken;
 use std::sync::Arc;
@@ -49,8 +50,32 @@ pub struct Frequencies {
     pub amplitudes: Samples,
 }
 
-/// What finds the frequencies of an iterate, on any thread; nothing where memory does not suffice.
-pub(in crate::run) type FrequencyTask = Box<dyn FnOnce() -> Option<Frequencies> + Send>;
+/// The work that finds the frequencies of an iterate, on any thread.
+pub(in crate::run) struct FrequencyTask {
+    problem: Arc<Problem>,
+    field: FieldKind,
+    cycle: u64,
+    request: FrequencyRequest,
+    /// A copy of the field; of the residual it is the iterate, since b − A u takes longer than a copy of u.
+    values: Field<f64>,
+}
+
+impl FrequencyTask {
+    /// Finds them, with pauses; `None` where memory does not suffice.
+    pub async fn find(self) -> Option<Frequencies> {
+        let Self { problem, field, cycle, request, values } = self;
+        let values = match field {
+            FieldKind::Residual => {
+                let mut residual = vec![0.0; values.shape().points()];
+                let cancel = StopToken::default();
+                residual_with_pauses(&problem, &values, &mut residual, &cancel).await.ok()?;
+                residual
+            }
+            _ => values.to_interior(),
+        };
+        Frequencies::of(field, cycle, &problem.shape, values, request).await
+    }
+}
 
 impl Frequencies {
     /// Bytes that finding them takes; none where there are none.
@@ -62,7 +87,7 @@ impl Frequencies {
     }
 
     /// Those of a field at all points of a grid (C order); `None` where memory does not suffice.
-    fn of(
+    async fn of(
         field: FieldKind,
         cycle: u64,
         grid: &Shape,
@@ -73,7 +98,7 @@ impl Frequencies {
         let is_batch = grid.dim() == 1;
         let shape = if is_batch { Shape::grid_1d(grid.nx(), 1).ok()? } else { *grid };
         values.truncate(shape.points());
-        sine_amplitudes(&shape, &mut values, &StopToken::default()).ok()?;
+        sine_amplitudes(&shape, &mut values, &StopToken::default()).await.ok()?;
         let slice = request.slice_of(&shape);
         let size = match slice {
             Some(slice) => {
@@ -119,24 +144,16 @@ impl Experiment {
             return Ok(None);
         }
         let (problem, cycle) = (Arc::clone(&self.run().plan().problem), self.run().cycle());
-        let is_residual = field == FieldKind::Residual;
-        let copy = match is_residual {
-            true => self.run().solver().solution().map(Some),
-            false => self.whole(field),
+        let copy = match field {
+            FieldKind::Residual => self.run().solver().solution().map(Some),
+            _ => self.whole(field),
         };
         let values = match copy {
             Ok(Some(values)) => values,
             Ok(None) | Err(SolverError::Memory(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        Ok(Some(Box::new(move || {
-            // b − A u takes longer than a copy of u.
-            let values = match is_residual {
-                true => residual_values(&problem, &values),
-                false => values.to_interior(),
-            };
-            Frequencies::of(field, cycle, &problem.shape, values, request)
-        })))
+        Ok(Some(FrequencyTask { problem, field, cycle, request, values }))
     }
 
     /// The frequencies of a field of the present iterate; `None` where they cannot be found.
@@ -148,7 +165,8 @@ impl Experiment {
         field: FieldKind,
         request: FrequencyRequest,
     ) -> Result<Option<Frequencies>, SolverError> {
-        Ok(self.frequency_task(field, request)?.and_then(|task| task()))
+        let task = self.frequency_task(field, request)?;
+        Ok(task.and_then(|task| without_pauses(task.find())))
     }
 }
 
@@ -202,8 +220,14 @@ mod tests {
     fn a_mode_is_one_bright_point() {
         let shape = Shape::grid_2d(20, 12).unwrap();
         let values = two_modes(&shape);
-        let found =
-            Frequencies::of(FieldKind::Residual, 7, &shape, values, at_most([64; 2])).unwrap();
+        let found = without_pauses(Frequencies::of(
+            FieldKind::Residual,
+            7,
+            &shape,
+            values,
+            at_most([64; 2]),
+        ))
+        .unwrap();
         assert_eq!((found.cycle, found.amplitudes.size), (7, [20, 12]));
         for (at, amplitude) in found.amplitudes.values.iter().enumerate() {
             let expected = match [at % 20 + 1, at / 20 + 1] {
@@ -219,8 +243,14 @@ mod tests {
     fn a_bright_point_does_not_vanish_where_it_is_thinned_out() {
         let shape = Shape::grid_2d(20, 12).unwrap();
         let values = two_modes(&shape);
-        let found =
-            Frequencies::of(FieldKind::Residual, 0, &shape, values, at_most([7, 5])).unwrap();
+        let found = without_pauses(Frequencies::of(
+            FieldKind::Residual,
+            0,
+            &shape,
+            values,
+            at_most([7, 5]),
+        ))
+        .unwrap();
         assert_eq!((found.amplitudes.size, found.amplitudes.block), ([7, 4], [3, 3]));
         for (p, q, expected) in [(3, 2, 2.0), (17, 11, 5.0), (9, 2, 0.0)] {
             let amplitude = found.amplitudes.at(p - 1, q - 1).unwrap();
@@ -237,7 +267,8 @@ mod tests {
         let values: Vec<_> = points.map(|[i, j, k]| 3.0 * x[i] * y[j] * z[k]).collect();
         let of = |slice| {
             let request = FrequencyRequest { most: [64; 2], slice };
-            Frequencies::of(FieldKind::Error, 0, &shape, values.clone(), request).unwrap()
+            without_pauses(Frequencies::of(FieldKind::Error, 0, &shape, values.clone(), request))
+                .unwrap()
         };
         for (axis, index, size, [i, j]) in
             [(2, 6, [8, 10], [1, 4]), (1, 4, [8, 12], [1, 6]), (0, 1, [10, 12], [4, 6])]

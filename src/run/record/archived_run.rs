@@ -1,6 +1,7 @@
 //! A run that is computed to be archived.
 
 use super::record_run::RecordError;
+use crate::pauses::{pause, without_pauses};
 use crate::run::archive::RunArchive;
 use crate::run::history::{CURVE_POINTS, Record, SharedSeries};
 use crate::run::observe::Experiment;
@@ -31,6 +32,19 @@ impl RunArchive {
         budget: usize,
         cancel: &StopToken,
     ) -> Result<ArchivedRun, RecordError> {
+        without_pauses(Self::made_with_pauses(plan, cycle, budget, cancel))
+    }
+
+    /// [`RunArchive::made`] with pauses.
+    ///
+    /// # Errors
+    /// [`RecordError`].
+    pub(crate) async fn made_with_pauses(
+        plan: &Arc<Plan>,
+        cycle: u64,
+        budget: usize,
+        cancel: &StopToken,
+    ) -> Result<ArchivedRun, RecordError> {
         let archive = Self::new(plan, budget);
         let mut experiment = Experiment::new(plan)?;
         experiment.stop_on(cancel);
@@ -44,6 +58,7 @@ impl RunArchive {
             }
             experiment.advance(cycle - here).map_err(|error| RecordError::after(here, error))?;
             archive.keep(experiment.run())?;
+            pause().await;
         }
         experiment.settle()?;
         let run = experiment.run();

@@ -9,6 +9,7 @@ mod times;
 
 pub use archived_run::ArchivedRun;
 pub use memory_need::{MemoryNeed, MemoryShort};
+pub(crate) use record_run::record_run_with_pauses;
 pub use record_run::{Monitor, RecordError, RecordedCycles, Recording, Stage, record_run};
 pub use run_series::{ProbeSeries, RunSeries, SeriesRequest};
 pub(super) use run_series::{SeriesRecorder, stride};

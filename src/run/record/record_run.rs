@@ -4,6 +4,7 @@ use super::memory_need::{MemoryNeed, MemoryShort};
 use super::run_series::SeriesRecorder;
 use super::snapshot::{Snapshot, SnapshotRequest};
 use crate::grid::memory;
+use crate::pauses::{pause, without_pauses};
 use crate::problem::{self, ExactError};
 use crate::run::gpu_loss::{GpuLossError, go_on_without_failed_gpus};
 use crate::run::observe::{Experiment, Observation};
@@ -124,6 +125,19 @@ pub fn record_run(
     at: RecordedCycles<'_>,
     monitor: &mut Monitor<'_>,
 ) -> Result<Recording, RecordError> {
+    without_pauses(record_run_with_pauses(plan, request, at, monitor))
+}
+
+/// [`record_run`] with pauses.
+///
+/// # Errors
+/// [`RecordError`].
+pub(crate) async fn record_run_with_pauses(
+    plan: &Plan,
+    request: &SnapshotRequest,
+    at: RecordedCycles<'_>,
+    monitor: &mut Monitor<'_>,
+) -> Result<Recording, RecordError> {
     let shape = plan.problem.shape;
     // At the end a space–time diagram has all cycles.
     let is_diagram = request.is_diagram(&shape);
@@ -153,7 +167,7 @@ pub fn record_run(
         experiment.run_mut().make_all_cycles();
     }
     if request.needs_exact() {
-        match problem::exact(&plan.problem, monitor.cancel) {
+        match problem::exact_with_pauses(&plan.problem, monitor.cancel).await {
             Ok(exact) => experiment.set_exact(&Arc::new(exact))?,
             Err(ExactError::Cancelled) => return Err(RecordError::Cancelled { cycle: 0 }),
             Err(error) => return Err(RecordError::Exact(error)),
@@ -166,26 +180,28 @@ pub fn record_run(
         && !is_all
     {
         for &cycle in cycles {
-            let observed = recorder.at(cycle, monitor, |recorder, monitor| {
+            let observe = async |recorder: &mut Recorder<'_>, monitor: &mut Monitor<'_>| {
                 recorder.check_reached(cycle)?;
                 let cycle = cycle.min(recorder.cycle());
                 let observation = match observations.last() {
                     Some((before, observation)) if *before == cycle => Arc::clone(observation),
-                    _ => Arc::new(recorder.observe(monitor)?),
+                    _ => Arc::new(recorder.observe(monitor).await?),
                 };
                 Ok((cycle, observation))
-            })?;
+            };
+            let observed = recorder.at(cycle, monitor, observe).await?;
             observations.push(observed);
         }
     }
-    recorder.at_end(monitor, |recorder, monitor| {
+    let settle = async |recorder: &mut Recorder<'_>, monitor: &mut Monitor<'_>| {
         recorder.experiment.settle()?;
-        recorder.record_requested(monitor)
-    })?;
+        recorder.record_requested(monitor).await
+    };
+    recorder.at_end(monitor, settle).await?;
     match at.named() {
         Some(cycles) if is_diagram => {
             recorder.check_reached(stop.max_cycles)?;
-            let end = Arc::new(recorder.at_end(monitor, Recorder::observe)?);
+            let end = Arc::new(recorder.at_end(monitor, Recorder::observe).await?);
             for (_, observation) in &mut observations {
                 Arc::make_mut(observation).picture.clone_from(&end.picture);
             }
@@ -196,13 +212,13 @@ pub fn record_run(
         }
         Some(_) => {}
         None => {
-            let observation = Arc::new(recorder.at_end(monitor, Recorder::observe)?);
+            let observation = Arc::new(recorder.at_end(monitor, Recorder::observe).await?);
             observations.push((recorder.cycle(), observation));
         }
     }
-    recorder.at_end(monitor, Recorder::advance_classic)?;
-    recorder.accelerate(monitor)?;
-    if !request.measure(&plan, monitor.cancel) {
+    recorder.at_end(monitor, Recorder::advance_classic).await?;
+    recorder.accelerate(monitor).await?;
+    if !request.measure(&plan, monitor.cancel).await {
         return Err(RecordError::Cancelled { cycle: recorder.cycle() });
     }
     let Recorder { experiment, series, .. } = recorder;
@@ -253,14 +269,17 @@ impl Recorder<'_> {
 
     /// Does work at the iterate of a cycle, or of the end of the run before that. Where a GPU is lost, the run is brought
     /// there again on those that are left.
-    fn at<T>(
+    async fn at<T>(
         &mut self,
         cycle: u64,
         monitor: &mut Monitor<'_>,
-        mut work: impl FnMut(&mut Self, &mut Monitor<'_>) -> Result<T, RecordError>,
+        mut work: impl AsyncFnMut(&mut Self, &mut Monitor<'_>) -> Result<T, RecordError>,
     ) -> Result<T, RecordError> {
         loop {
-            let done = self.advance_to(cycle, monitor).and_then(|()| work(self, monitor));
+            let done = match self.advance_to(cycle, monitor).await {
+                Ok(()) => work(self, monitor).await,
+                Err(error) => Err(error),
+            };
             match done {
                 Err(RecordError::Solver(failure)) => self.go_on_after(failure, monitor)?,
                 done => return done,
@@ -269,12 +288,12 @@ impl Recorder<'_> {
     }
 
     /// The same at the end of the run.
-    fn at_end<T>(
+    async fn at_end<T>(
         &mut self,
         monitor: &mut Monitor<'_>,
-        work: impl FnMut(&mut Self, &mut Monitor<'_>) -> Result<T, RecordError>,
+        work: impl AsyncFnMut(&mut Self, &mut Monitor<'_>) -> Result<T, RecordError>,
     ) -> Result<T, RecordError> {
-        self.at(u64::MAX, monitor, work)
+        self.at(u64::MAX, monitor, work).await
     }
 
     /// Continues after a failure on the GPUs that are left, if it is of a GPU and there are any.
@@ -298,8 +317,12 @@ impl Recorder<'_> {
     }
 
     /// Makes cycles up to this one, or to the end of the run, and records the series on the way.
-    fn advance_to(&mut self, cycle: u64, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
-        let mut next = self.record(monitor)?;
+    async fn advance_to(
+        &mut self,
+        cycle: u64,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<(), RecordError> {
+        let mut next = self.record(monitor).await?;
         while self.experiment.run().outcome().is_none() && self.cycle() < cycle {
             let made = self.cycle();
             if monitor.cancel.is_due() {
@@ -309,16 +332,17 @@ impl Recorder<'_> {
             self.experiment.advance(most).map_err(|error| RecordError::after(made, error))?;
             (monitor.on_progress)(Stage::Run(self.experiment.run()));
             if self.cycle() == next {
-                next = self.record(monitor)?;
+                next = self.record(monitor).await?;
             }
+            pause().await;
         }
         Ok(())
     }
 
     /// Records the numbers of the present cycle, and returns the next that is recorded.
-    fn record(&mut self, monitor: &mut Monitor<'_>) -> Result<u64, RecordError> {
+    async fn record(&mut self, monitor: &mut Monitor<'_>) -> Result<u64, RecordError> {
         if self.series.next(self.cycle()) < u64::MAX {
-            self.prepare(monitor)?;
+            self.prepare(monitor).await?;
             self.series.take(&self.experiment, false)?;
         }
         Ok(self.series.next(self.cycle()))
@@ -335,23 +359,23 @@ impl Recorder<'_> {
     }
 
     /// Observes the present iterate.
-    fn observe(&mut self, monitor: &mut Monitor<'_>) -> Result<Observation, RecordError> {
-        self.prepare(monitor)?;
-        self.record_requested(monitor)?;
+    async fn observe(&mut self, monitor: &mut Monitor<'_>) -> Result<Observation, RecordError> {
+        self.prepare(monitor).await?;
+        self.record_requested(monitor).await?;
         Ok(self.experiment.observe(&self.request.observation)?)
     }
 
     /// Records the numbers of a cycle of a snapshot.
-    fn record_requested(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
+    async fn record_requested(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
         if !self.request.series.is_empty() {
-            self.prepare(monitor)?;
+            self.prepare(monitor).await?;
             self.series.take(&self.experiment, true)?;
         }
         Ok(())
     }
 
     /// Does the work without which the field of the present iterate is not known.
-    fn prepare(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
+    async fn prepare(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
         let field = self.request.field();
         while !self.experiment.is_ready(field) {
             if monitor.cancel.is_due() {
@@ -359,13 +383,14 @@ impl Recorder<'_> {
             }
             self.experiment.prepare(field)?;
             (monitor.on_progress)(Stage::Jacobi(self.experiment.prepared()));
+            pause().await;
         }
         Ok(())
     }
 
     /// Makes the sweeps of Jacobi's iteration whose curve is requested, and the one after them, with
     /// which the residual of the last comes.
-    fn advance_classic(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
+    async fn advance_classic(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
         let Some(sweeps) = self.request.classic else { return Ok(()) };
         let sweeps = if sweeps == u64::MAX { self.experiment.run().sweeps() } else { sweeps };
         loop {
@@ -378,17 +403,18 @@ impl Recorder<'_> {
                 return Err(RecordError::Cancelled { cycle: self.cycle() });
             }
             (monitor.on_progress)(Stage::Jacobi(made as f32 / sweeps.max(1) as f32));
+            pause().await;
         }
     }
 
     /// Makes the sweeps of the accelerations whose curves are requested. One that cannot be made says so in its curve.
-    fn accelerate(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
+    async fn accelerate(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
         for acceleration in Acceleration::ALL {
             let Some(sweeps) = self.request.accelerated[acceleration as usize] else { continue };
             let experiment = &mut self.experiment;
             let sweeps = if sweeps == u64::MAX { experiment.run().sweeps() } else { sweeps };
             if acceleration.needs_radius() {
-                experiment.run().plan().spectral_radius();
+                experiment.run().plan().spectral_radius_with_pauses().await;
             }
             while experiment.has_acceleration_work_to(acceleration, sweeps) {
                 let made = experiment.accelerated(acceleration);
@@ -398,6 +424,7 @@ impl Recorder<'_> {
                 }
                 (monitor.on_progress)(Stage::Jacobi(made as f32 / sweeps.max(1) as f32));
                 experiment.accelerate(acceleration);
+                pause().await;
             }
         }
         Ok(())

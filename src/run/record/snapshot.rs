@@ -70,15 +70,15 @@ impl SnapshotRequest {
         self.error || self.field() == FieldKind::Error
     }
 
-    /// Measures what is wanted of a run's cycle, which does not depend on how far the run is, and returns whether the plan
+    /// Measures with pauses what is wanted of a run's cycle, which does not depend on how far the run is, and returns whether the plan
     /// now has that, or why it cannot be measured: not if it was cancelled. Takes up to some seconds.
-    pub fn measure(&self, plan: &Plan, cancel: &StopToken) -> bool {
+    pub(crate) async fn measure(&self, plan: &Plan, cancel: &StopToken) -> bool {
         let ObservationRequest { damping, rate, .. } = self.observation;
         if damping {
-            plan.measure_damping(cancel);
+            plan.measure_damping_with_pauses(cancel).await;
         }
         if rate {
-            plan.find_rate(cancel);
+            plan.find_rate_with_pauses(cancel).await;
         }
         (!damping || plan.damping().is_some()) && (!rate || plan.rate().is_some())
     }

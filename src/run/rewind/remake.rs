@@ -1,12 +1,13 @@
-//! Snapshots of earlier cycles, recomputed on the caller's thread.
+//! Snapshots of earlier cycles, recomputed on the caller's thread, with pauses.
 
 use super::replayed_run::{ReplayedRun, Step};
+use crate::pauses::pause;
 use crate::problem::{self, ExactError};
 use crate::run::archive::RunArchive;
 use crate::run::observe::FieldKind;
 use crate::run::record::{
     Monitor, RecordError, RecordedCycles, RunSeries, SeriesRecorder, Snapshot, SnapshotRequest,
-    Stage, record_run, stride,
+    Stage, record_run_with_pauses, stride,
 };
 use crate::stop_token::StopToken;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`RecordError`].
-    pub fn again(
+    pub(crate) async fn again(
         archive: &Arc<RunArchive>,
         cycle: u64,
         request: &SnapshotRequest,
@@ -27,14 +28,14 @@ impl Snapshot {
         if request.is_diagram(&plan.problem.shape) {
             let mut monitor = Monitor { cancel, on_progress: &mut |_: Stage<'_>| {} };
             let at = RecordedCycles::Each(&[cycle]);
-            let recording = record_run(plan, request, at, &mut monitor)?;
+            let recording = record_run_with_pauses(plan, request, at, &mut monitor).await?;
             let snapshot = recording.snapshots.into_iter().next();
             let snapshot = snapshot.ok_or(RecordError::Cancelled { cycle })?;
             return Ok(Self { plan: Arc::clone(plan), ..snapshot });
         }
-        let mut remake = Remake::new(archive, request, cancel)?;
-        let series = remake.series(cycle, request.until.unwrap_or(cycle).max(cycle))?;
-        remake.go_to(cycle)?;
+        let mut remake = Remake::new(archive, request, cancel).await?;
+        let series = remake.series(cycle, request.until.unwrap_or(cycle).max(cycle)).await?;
+        remake.go_to(cycle).await?;
         let run = &remake.run;
         let curve = archive.curve();
         let (before, after) = curve.split_at(curve.partition_point(|record| record.cycle < cycle));
@@ -52,7 +53,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`RecordError`].
-    pub fn with_series(
+    pub(crate) async fn with_series(
         self,
         archive: &Arc<RunArchive>,
         request: &SnapshotRequest,
@@ -61,8 +62,8 @@ impl Snapshot {
         if request.series.is_empty() {
             return Ok(self);
         }
-        let mut remake = Remake::new(archive, request, cancel)?;
-        let series = remake.series(self.cycle(), self.cycle())?;
+        let mut remake = Remake::new(archive, request, cancel).await?;
+        let series = remake.series(self.cycle(), self.cycle()).await?;
         Ok(Self { series, ..self })
     }
 }
@@ -75,13 +76,13 @@ struct Remake<'a> {
 }
 
 impl<'a> Remake<'a> {
-    fn new(
+    async fn new(
         archive: &Arc<RunArchive>,
         request: &'a SnapshotRequest,
         cancel: &'a StopToken,
     ) -> Result<Self, RecordError> {
         if request.field() == FieldKind::Error && archive.exact().is_none() {
-            match problem::exact(&archive.plan().problem, cancel) {
+            match problem::exact_with_pauses(&archive.plan().problem, cancel).await {
                 Ok(exact) => archive.set_exact(&Arc::new(exact)),
                 Err(ExactError::Cancelled) => return Err(RecordError::Cancelled { cycle: 0 }),
                 Err(error) => return Err(RecordError::Exact(error)),
@@ -90,19 +91,20 @@ impl<'a> Remake<'a> {
         Ok(Self { run: ReplayedRun::new(archive, cancel)?, request, cancel })
     }
 
-    fn go_to(&mut self, cycle: u64) -> Result<(), RecordError> {
+    async fn go_to(&mut self, cycle: u64) -> Result<(), RecordError> {
         let field = self.request.field();
         let mut step = || self.run.step_to(cycle, field);
         while step().map_err(|error| RecordError::after(cycle, error))? != Step::There {
             if self.cancel.is_due() {
                 return Err(RecordError::Cancelled { cycle });
             }
+            pause().await;
         }
         Ok(())
     }
 
-    /// Series over the cycles up to `last`, as [`record_run()`] records them with a snapshot of `cycle`.
-    fn series(&mut self, cycle: u64, last: u64) -> Result<Arc<RunSeries>, RecordError> {
+    /// Series over the cycles up to `last`, as [`record_run`](crate::run::record::record_run()) records them with a snapshot of `cycle`.
+    async fn series(&mut self, cycle: u64, last: u64) -> Result<Arc<RunSeries>, RecordError> {
         let request = &self.request.series;
         let mut series = SeriesRecorder::new(request, self.request.field());
         if request.is_empty() {
@@ -113,7 +115,7 @@ impl<'a> Remake<'a> {
         cycles.sort_unstable();
         cycles.dedup();
         for at in cycles {
-            self.go_to(at)?;
+            self.go_to(at).await?;
             series.take(self.run.experiment(), at == cycle || at == last)?;
         }
         Ok(Arc::new(series.finish(last)))

@@ -4,7 +4,7 @@ use super::job::Job;
 use super::messages::ExactState;
 use crate::grid::Field;
 use crate::problem::{self, ExactError, Problem};
-use crate::run::host::aside;
+use crate::run::host::aside_with_pauses;
 use crate::stop_token::StopToken;
 use crossbeam_channel::{Receiver, bounded};
 use std::sync::Arc;
@@ -86,9 +86,9 @@ impl ExactTask {
         let work = {
             let (problem, cancel) = (Arc::clone(problem), cancel.clone());
             // A cancelled task has no receiver.
-            move || _ = send.send(problem::exact(&problem, &cancel))
+            async move || _ = send.send(problem::exact_with_pauses(&problem, &cancel).await)
         };
-        let spawned = aside("tilescope-exact", work);
+        let spawned = aside_with_pauses("tilescope-exact", work);
         let result = spawned.err().map(|error| {
             Err(format!(
                 "the exact solution cannot be computed: no thread could be started ({error})"

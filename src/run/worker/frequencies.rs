@@ -1,10 +1,12 @@
 //! The frequencies of the iterates, found beside the run: on the CPU a transform takes as long as many sweeps.
 
 use crate::clock::Instant;
-use crate::run::host::{aside, receive};
+use crate::pauses::without_pauses;
+use crate::run::host::{aside_with_pauses, receive};
 use crate::run::observe::{Experiment, FieldKind, Frequencies, FrequencyRequest};
 use crate::solver::SolverError;
 use crossbeam_channel::{Receiver, TryRecvError, bounded};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,17 +77,20 @@ impl FrequencySearch {
         let cycle = experiment.run().cycle();
         self.last = Some((wanted, cycle, Instant::now()));
         let (field, request) = wanted;
-        let Some(work) = experiment.frequency_task(field, request)? else { return Ok(()) };
+        let Some(task) = experiment.frequency_task(field, request)? else { return Ok(()) };
         let is_small = is_small(experiment);
         let (send, answer) = bounded(1);
         // Nobody waits for those of a run that was left.
-        let find = move || {
+        let find = async move || {
             let begin = Instant::now();
-            let found = if is_small { on_one_thread(work) } else { work() };
+            let found = match one_thread().filter(|_| is_small) {
+                Some(thread) => thread.install(|| without_pauses(task.find())),
+                None => task.find().await,
+            };
             _ = send.send((found, begin.elapsed()));
         };
         // Without a thread they stay as they were.
-        self.answer = aside("tilescope-frequencies", find).ok().map(|_| answer);
+        self.answer = aside_with_pauses("tilescope-frequencies", find).ok().map(|_| answer);
         Ok(())
     }
 
@@ -128,14 +133,10 @@ fn is_small(experiment: &Experiment) -> bool {
     experiment.run().plan().problem.shape.points() <= SMALL
 }
 
-/// Does work on a single thread. Divided among all cores, which the solver keeps busy, it would wait for each of them at
-/// every step.
-fn on_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    let thread = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .thread_name(|_| "tilescope-transform".to_owned());
-    match thread.build() {
-        Ok(pool) => pool.install(work),
-        Err(_) => work(),
-    }
+/// A single thread, where there is one to be had. Divided among all cores, which the solver keeps busy, work would wait for
+/// each of them at every step.
+fn one_thread() -> Option<ThreadPool> {
+    let thread =
+        ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "tilescope-transform".to_owned());
+    thread.build().ok()
 }

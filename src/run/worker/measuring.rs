@@ -1,7 +1,7 @@
 //! What is measured of a run's cycle beside the run: its damping by mode, and its asymptotic rate.
 
 use super::job::Job;
-use crate::run::host::{Aside, Turn, aside_in_turns};
+use crate::run::host::{Aside, aside_with_pauses};
 use crate::run::plan::Plan;
 use crate::stop_token::StopToken;
 use std::sync::Arc;
@@ -11,9 +11,6 @@ use std::sync::Arc;
 pub(super) struct Measuring {
     task: Option<MeasuringTask>,
 }
-
-/// A measurement in turns.
-type Turns = Box<dyn FnMut() -> Turn + Send>;
 
 struct MeasuringTask {
     plan: Arc<Plan>,
@@ -30,17 +27,14 @@ impl Measuring {
         if self.task.take_if(|task| is_over(task)).is_some() {
             job.has_news = true;
         }
-        let work: fn(&Arc<Plan>, &StopToken) -> Turns = match &job.request.observation {
-            request if request.damping && job.plan.damping().is_none() => {
-                |plan, cancel| Box::new(plan.damping_turns(cancel))
-            }
-            request if request.rate && job.plan.rate().is_none() => {
-                |plan, cancel| Box::new(Plan::rate_turns(Arc::clone(plan), cancel))
-            }
-            _ => return,
-        };
-        if self.task.is_none() && job.is_reported && !job.is_catching_up() {
-            self.task = MeasuringTask::start(&job.plan, work);
+        if self.task.is_some() || !job.is_reported || job.is_catching_up() {
+            return;
+        }
+        let (plan, request) = (&job.plan, &job.request.observation);
+        if request.damping && plan.damping().is_none() {
+            self.task = MeasuringTask::start(plan, Plan::measure_damping_with_pauses);
+        } else if request.rate && plan.rate().is_none() {
+            self.task = MeasuringTask::start(plan, Plan::find_rate_with_pauses);
         }
     }
 
@@ -52,9 +46,16 @@ impl Measuring {
 
 impl MeasuringTask {
     /// Without a thread it stays unknown for now.
-    fn start(plan: &Arc<Plan>, work: fn(&Arc<Plan>, &StopToken) -> Turns) -> Option<Self> {
+    fn start(
+        plan: &Arc<Plan>,
+        measure: impl AsyncFnOnce(&Plan, &StopToken) + Send + 'static,
+    ) -> Option<Self> {
         let (plan, cancel) = (Arc::clone(plan), StopToken::default());
-        let search = aside_in_turns("tilescope-modes", work(&plan, &cancel)).ok()?;
+        let work = {
+            let (plan, cancel) = (Arc::clone(&plan), cancel.clone());
+            async move || measure(&plan, &cancel).await
+        };
+        let search = aside_with_pauses("tilescope-modes", work).ok()?;
         Some(Self { plan, cancel, search })
     }
 }

@@ -1,7 +1,7 @@
 //! The spectral radius of a run's matrix, found alongside the runs where that takes time.
 
 use super::job::Job;
-use crate::run::host::{Aside, aside};
+use crate::run::host::{Aside, aside_with_pauses};
 use std::sync::Arc;
 
 /// Finds one spectral radius at a time, on a thread of its own, and none while a setting is dragged.
@@ -21,9 +21,9 @@ impl Radius {
         }
         if job.is_reported && !job.request.held && !job.plan.knows_radius() {
             let plan = Arc::clone(&job.plan);
-            let work = move || _ = plan.spectral_radius();
+            let work = async move || _ = plan.spectral_radius_with_pauses().await;
             // Without a thread it stays unknown for now.
-            self.search = aside("tilescope-radius", work).ok();
+            self.search = aside_with_pauses("tilescope-radius", work).ok();
         }
     }
 

@@ -28,11 +28,9 @@ impl Conjugate {
         if self.iteration.squares() <= f64::MIN_POSITIVE {
             return Ok(());
         }
-        let multiply = |from: &[f64], to: &mut [f64]| {
-            matrix.multiply(from, to);
-            Ok::<(), AccelerationError>(())
-        };
-        let curvature = self.iteration.step(&mut self.correction, multiply)?;
+        let (direction, product) = self.iteration.direction();
+        matrix.multiply(direction, product);
+        let curvature = self.iteration.step(&mut self.correction);
         if curvature > 0.0 { Ok(()) } else { Err(AccelerationError::NotDefinite) }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::app::state::save::Sources;
 use crate::picture::{Drawing, ViewSpec, figure, render_within, thinned_within};
-use crate::run::host::aside;
+use crate::run::host::aside_with_pauses;
 use crate::run::{Snapshot, SnapshotRequest};
 use crate::stop_token::StopToken;
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -72,7 +72,7 @@ impl PreviewJob {
     }
 
     /// Draws it. `before` was drawn last: what was recomputed for that is not recomputed.
-    fn draw(
+    async fn draw(
         &self,
         before: Option<&(PreviewJob, Arc<[Snapshot]>)>,
         cancel: &StopToken,
@@ -81,7 +81,8 @@ impl PreviewJob {
             Some((_, snapshots)) => Arc::clone(snapshots),
             None => self
                 .sources
-                .snapshots(&self.snapshot, &self.snapshot_request, &self.view, cancel)?
+                .snapshots(&self.snapshot, &self.snapshot_request, &self.view, cancel)
+                .await?
                 .into(),
         };
         let seen: Vec<_> = snapshots.iter().collect();
@@ -121,9 +122,9 @@ impl Preview {
         let before = self.drawing.replace(job.clone()).zip(recomputed);
         let (done, context) = (self.done.clone(), self.context.clone());
         let cancel = self.closing.clone();
-        let started = aside("tilescope-preview", move || {
+        let started = aside_with_pauses("tilescope-preview", async move || {
             // The receiver is gone once the dialog is closed.
-            if done.send(job.draw(before.as_ref(), &cancel)).is_ok() {
+            if done.send(job.draw(before.as_ref(), &cancel).await).is_ok() {
                 context.request_repaint();
             }
         });

@@ -4,7 +4,7 @@ use crate::app::state::save::Sources;
 use crate::grid::memory;
 use crate::picture::{Film, FilmFile, FilmSize, ViewSpec, counted};
 use crate::run::Snapshot;
-use crate::run::host::aside;
+use crate::run::host::aside_with_pauses;
 use crate::stop_token::StopToken;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui::Context;
@@ -67,7 +67,7 @@ impl SizeJob {
             && is_same_frame
     }
 
-    fn estimate(&self, cancel: &StopToken) -> Result<FilmSize, String> {
+    async fn estimate(&self, cancel: &StopToken) -> Result<FilmSize, String> {
         let Some(frames) = self.view.frames else {
             return Err("it is not an animation".to_owned());
         };
@@ -75,7 +75,7 @@ impl SizeJob {
         let mut runs: Vec<Vec<Snapshot>> = Vec::new();
         for &cycle in &self.cycles {
             let sources = self.sources.at(cycle);
-            let snapshots = sources.snapshots(&self.newest, &request, &self.view, cancel)?;
+            let snapshots = sources.snapshots(&self.newest, &request, &self.view, cancel).await?;
             runs.resize_with(snapshots.len(), Vec::new);
             for (run, snapshot) in runs.iter_mut().zip(snapshots) {
                 run.push(snapshot);
@@ -127,9 +127,9 @@ impl SizeEstimate {
         self.latest = Some(job.clone());
         let (done, context) = (self.done.clone(), self.context.clone());
         let cancel = self.closing.clone();
-        let started = aside("tilescope-film-size", move || {
+        let started = aside_with_pauses("tilescope-film-size", async move || {
             // The receiver is gone once the dialog is closed.
-            if done.send(job.estimate(&cancel)).is_ok() {
+            if done.send(job.estimate(&cancel).await).is_ok() {
                 context.request_repaint();
             }
         });

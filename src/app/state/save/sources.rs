@@ -70,11 +70,11 @@ impl Sources {
         Self { back: Some(cycle), ..self.clone() }
     }
 
-    /// Takes what the figure shows: of the run, and of the pinned ones after it.
+    /// Takes what the figure shows: of the run, and of the pinned ones after it. Pauses where a run is recomputed.
     ///
     /// # Errors
     /// A sentence that says why it cannot be drawn or recomputed.
-    pub fn snapshots(
+    pub(crate) async fn snapshots(
         &self,
         newest: &Snapshot,
         snapshot_request: &SnapshotRequest,
@@ -87,19 +87,18 @@ impl Sources {
         view.check_geometry(newest.plan.geometry().as_ref())
             .and_then(|()| view.check(shape, &shapes))
             .map_err(|refused| refused.to_string())?;
-        let own = self.own(newest, snapshot_request, view, cancel)?;
+        let own = self.own(newest, snapshot_request, view, cancel).await?;
         let records: Vec<_> = own.history.records().copied().collect();
         let each = own.plan.sweeps_per_cycle();
         let shown = ShownCycle::of(own.cycle(), each, &records, own.start_residual);
-        let beside = |pin: &Pin| {
+        let mut snapshots = vec![own];
+        for pin in &self.others {
             let cycle = self.at_equal.cycle(&shown, pin);
             let until = Some(pin.latest.cycle).filter(|_| view.shows_ends());
             let snapshot_request = view.snapshot_request_beside(snapshot_request.id, shape, until);
-            Snapshot::again(&pin.archive, cycle, &snapshot_request, cancel)
-                .map_err(|error| error.to_string())
-        };
-        let others: Result<Vec<_>, _> = self.others.iter().map(beside).collect();
-        let snapshots: Vec<_> = std::iter::once(own.clone()).chain(others?).collect();
+            let again = Snapshot::again(&pin.archive, cycle, &snapshot_request, cancel).await;
+            snapshots.push(again.map_err(|error| error.to_string())?);
+        }
         let seen: Vec<_> = snapshots.iter().collect();
         view.check_observed(&seen).map_err(|refused| refused.to_string())?;
         Ok(snapshots)
@@ -112,7 +111,7 @@ impl Sources {
     }
 
     /// Takes what the figure shows of the run itself.
-    fn own(
+    async fn own(
         &self,
         newest: &Snapshot,
         snapshot_request: &SnapshotRequest,
@@ -124,7 +123,8 @@ impl Sources {
                 let goes_on = view.goes_on(newest.plan.problem.shape.dim());
                 let until = Some(newest.cycle()).filter(|_| goes_on);
                 let snapshot_request = SnapshotRequest { until, ..snapshot_request.clone() };
-                Snapshot::again(archive, cycle, &snapshot_request, cancel).map(|again| Snapshot {
+                let again = Snapshot::again(archive, cycle, &snapshot_request, cancel).await;
+                again.map(|again| Snapshot {
                     plan: Arc::clone(&newest.plan),
                     history: Arc::clone(&newest.history),
                     reference: newest.reference.clone(),
@@ -133,11 +133,13 @@ impl Sources {
                     ..again
                 })
             }
-            (Some(archive), None) => newest.clone().with_series(archive, snapshot_request, cancel),
+            (Some(archive), None) => {
+                newest.clone().with_series(archive, snapshot_request, cancel).await
+            }
             (None, _) => Ok(newest.clone()),
         };
         let mut made = made.map_err(|error| error.to_string())?;
-        if !snapshot_request.measure(&made.plan, cancel) {
+        if !snapshot_request.measure(&made.plan, cancel).await {
             return Err(RecordError::Cancelled { cycle: made.cycle() }.to_string());
         }
         if !self.has_reference {

@@ -1,11 +1,13 @@
 //! Cycles to the tolerance.
 
 use crate::grid::Shape;
+use crate::pauses::next_piece;
 use crate::problem::{Problem, Source};
 use crate::run::plan::Plan;
 use crate::run::runner::{Outcome, Run};
 use crate::run::sweep::stepping::{ShouldStop, finish};
 use crate::solver::{Place, SolverError, StopToken};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -39,7 +41,12 @@ pub struct CycleCount {
 pub(in crate::run::sweep) struct Counting {
     plan: Arc<Plan>,
     run: Run,
+    /// Finds the error that is left, once the run has ended.
+    error_left: Option<ErrorLeft>,
 }
+
+/// Work with pauses.
+type ErrorLeft = Pin<Box<dyn Future<Output = Option<f64>> + Send>>;
 
 impl Counting {
     /// Sets the run up; no cycle is made yet.
@@ -50,7 +57,7 @@ impl Counting {
         let plan = counted_plan(plan);
         let mut run = Run::new(&plan)?;
         run.find_all_norms(false);
-        Ok(Self { plan, run })
+        Ok(Self { plan, run, error_left: None })
     }
 
     /// Leaves cycles unfinished while this is due.
@@ -58,23 +65,26 @@ impl Counting {
         self.run.stop_on(stop);
     }
 
-    /// Makes a batch of cycles.
+    /// Makes a batch of cycles, or what follows the last one.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
     pub fn step(&mut self) -> Result<Poll<CycleCount>, SolverError> {
-        if self.run.outcome().is_none() {
-            self.run.advance(u64::MAX)?;
-        }
         let outcome = match self.run.outcome() {
-            None => return Ok(Poll::Pending),
+            None => {
+                self.run.advance(u64::MAX)?;
+                return Ok(Poll::Pending);
+            }
             Some(Outcome::Converged) => CountOutcome::Converged,
             Some(Outcome::Diverged(_)) => CountOutcome::Diverged,
             Some(Outcome::OutOfCycles) => CountOutcome::Capped,
             Some(Outcome::RoundingLimit) => CountOutcome::RoundingLimit,
         };
+        let run = &self.run;
+        let finding = self.error_left.get_or_insert_with(|| Box::pin(run.error_left_with_pauses()));
+        let Some(error_left) = next_piece(finding.as_mut()) else { return Ok(Poll::Pending) };
+        self.error_left = None;
         let edge_share = self.run.residual_solver().edge_share(&self.plan.tiling)?.residual;
-        let error_left = self.run.error_left();
         Ok(Poll::Ready(CycleCount { cycles: self.run.cycle(), outcome, edge_share, error_left }))
     }
 }
