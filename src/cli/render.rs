@@ -345,7 +345,14 @@ impl Render {
         }
         let interrupt = Interrupt::install("interrupted; nothing was saved")?;
         let mut planner = Planner::default();
-        let first = planner.plan(&spec)?;
+        let first = match self.cycles(&view).is_empty() {
+            true => planner.plan_to_fit(&spec)?,
+            // A cycle that is named is one of the run that is described.
+            false => planner.plan(&spec)?,
+        };
+        // The figure shows a cycle of the run that was made.
+        let streamed = first.streamed_in_place();
+        let spec = streamed.as_ref().unwrap_or(&spec);
         let plans = others.iter().map(|other| planner.plan(&other.run));
         let plans: Vec<_> = plans.collect::<Result<_, _>>()?;
         let shapes: Vec<_> = plans.iter().map(|plan| plan.problem.shape).collect();
@@ -354,7 +361,7 @@ impl Render {
             .and_then(|()| view.check_plan(&first))
             .map_err(|refused| UsageError(refused.to_string()))?;
         self.check_inside(&first)?;
-        if let Some(note) = self.run.lacks_tolerance(&spec) {
+        if let Some(note) = self.run.lacks_tolerance(spec) {
             print_note(&note);
         }
         print_gpu_notes(&first);
@@ -405,7 +412,7 @@ impl Render {
             }
         }
         interrupt.saves(vec![self.output.clone()], Some(0), "");
-        match self.save(&spec, &runs, view, interrupt) {
+        match self.save(spec, &runs, view, interrupt) {
             Err(error) if matches!(error.downcast_ref(), Some(FilmError::Cancelled)) => {
                 Ok(interrupt.report("interrupted; nothing was saved"))
             }
@@ -421,7 +428,7 @@ impl Render {
                 if let Some((option, path)) = replaced {
                     print_note(&format!("{}, the file of {option}, was replaced", path.display()));
                 }
-                let runs = std::iter::once(&spec).chain(others.iter().map(|other| &other.run));
+                let runs = std::iter::once(spec).chain(others.iter().map(|other| &other.run));
                 print_without_run(&self.output, runs);
                 Ok(ExitCode::SUCCESS)
             }

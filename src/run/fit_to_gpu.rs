@@ -52,9 +52,9 @@ impl Planner {
     }
 
     fn streamed(&mut self, spec: &RunSpec) -> Option<Arc<StreamedRun>> {
-        let Plan { mut spec, auto_stream, .. } = self.fitted(spec)?;
-        spec.method.backend = Backend::Auto;
-        Some(Arc::new(StreamedRun { spec, why: auto_stream? }))
+        let plan = self.fitted(spec)?;
+        let spec = plan.streamed_in_place()?;
+        Some(Arc::new(StreamedRun { spec, why: plan.auto_stream? }))
     }
 
     /// The plan of a run whose planes visit the GPU in place of the run that is described, where there is reason to, and a
@@ -70,6 +70,17 @@ impl Planner {
         let devices = std::slice::from_ref(&device);
         cuda::check_memory(&plan.problem, &plan.method, plan.precision, devices).ok()?;
         Some(Plan { auto_stream: Some(auto_stream), ..plan })
+    }
+}
+
+impl Plan {
+    /// The run that was planned in place of the one that was described so that it takes the GPU ([`Planner::plan_to_fit`]),
+    /// as it can be described on any machine; `None` where that is the one that was described.
+    pub fn streamed_in_place(&self) -> Option<RunSpec> {
+        self.auto_stream.as_ref()?;
+        let mut spec = self.spec.clone();
+        spec.method.backend = Backend::Auto;
+        Some(spec)
     }
 }
 

@@ -176,7 +176,7 @@ impl ProblemSpec {
             (ProblemKind::HeatPlate, true, 3) => "Heat block",
             (ProblemKind::HeatPlate, true, _) => "Heat plate",
             (ProblemKind::HeatPlate, false, 1) => "Heat rod, hot centre",
-            (ProblemKind::HeatPlate, false, 3) => "Heat block, hot centre",
+            (ProblemKind::HeatPlate, false, 3) => "Heat block, hot core",
             (ProblemKind::HotSide, _, 1) => "Heat rod, hot end",
             (ProblemKind::HotSide, _, 3) => "Heat block, hot side",
             (kind, ..) => kind.label(),

@@ -112,7 +112,7 @@ const EXACT = {
 const exact = ([problem, shape]) =>
   link(
     `version = 1\n[problem]\n${problem}\nshape = [${shape}]\n[method]\nname = "hierarchical"\nk = 16\ntile = [32]\n` +
-      `overlap = [0]\n[stop]\nrule = "residual"\nmax_cycles = 10\n\0field = "error"\n`,
+      `overlap = [0]\n[stop]\nrule = "residual"\nmax_cycles = 10\n\0cycle = 0\nfield = "error"\n`,
   );
 
 /** Cycles a second of a run without the window, of processor time: other programs may take a part of the machine. */

@@ -23,10 +23,14 @@ const MAP = [460, 300];
 const BROWSE = [417, 439];
 const START = [42, 236];
 const PIN = [1247, 85];
-// What is to be saved: a table in place of a picture, an animation, and that without loss, once it is one.
+// What is to be saved: lines and text or a table in place of a picture, an animation, and that without loss, once it is one.
+const SVG = [391, 554];
+const PDF = [440, 554];
 const TABLE = [490, 554];
 const ANIMATION = [325, 674];
 const LOSSLESS = [389, 539];
+// What stops an animation under way.
+const STOP_FILM = [542, 727];
 
 const RUN = `version = 1
 
@@ -188,8 +192,10 @@ const tests = {
     assert.deepEqual([...errors, ...other.errors], []);
   },
 
-  async "a table and films are downloaded"() {
+  async "figures of lines, a table and films are downloaded"() {
     for (const [clicks, extension, start] of [
+      [[SVG], ".svg", "<svg"],
+      [[PDF], ".pdf", "%PDF"],
       [[TABLE], ".csv", "i,"],
       [[ANIMATION], ".gif", "GIF89a"],
       [[ANIMATION, LOSSLESS], ".apng", "\u0089PNG"],
@@ -257,6 +263,10 @@ const tests = {
     const drawn = await page.evaluate(() => frames);
     console.log(`   ${drawn} frames in five seconds`);
     assert.ok(drawn > 5, `${drawn} frames`);
+    const before = await picture(page, "film-before");
+    await page.mouse.click(...STOP_FILM);
+    await until("its end", async () => (await difference(page, before, await picture(page, "film-stopped"))) > 0.005);
+    assert.ok(!is_made, "nothing is downloaded");
     assert.deepEqual(errors, []);
   },
 

@@ -15,8 +15,13 @@ pub(super) struct Shares {
 }
 
 /// On the CPU an observation takes as long as one or two sweeps, during which no cycle is made. Reports come
-/// a little faster than a screen shows them.
-const ON_CPU: Shares = Shares { map: 0.018, statistics: 0.009, every: Duration::from_millis(12) };
+/// a little faster than a screen shows them. In a page the frame of a report takes ten times as long as the observation, and
+/// of the same thread: with a small share of the time pictures would be missing, and little would be gained.
+const ON_CPU: Shares = Shares {
+    map: if cfg!(target_arch = "wasm32") { 0.06 } else { 0.018 },
+    statistics: 0.009,
+    every: Duration::from_millis(12),
+};
 
 /// With frequencies there are more observations, for each transform begins at one, and thirty a second look live. The
 /// transforms themselves take more of the time than this.

@@ -524,6 +524,77 @@ fn sweep_in_vectors<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bo
     }
 }
 
+/// Adds to `changes` what a sweep has changed of a block, as [`MeasuredSweep`] does in the same order; `new` is what it made.
+/// For sweeps that are compiled elsewhere and do not measure.
+#[cfg(any(test, target_arch = "wasm32"))]
+pub(super) fn measure_swept<R: Real>(
+    block: &Block<'_, R>,
+    new: &[R],
+    diagonal: Option<usize>,
+    owned: Range<usize>,
+    changes: &mut Lanes<STRIPE>,
+) {
+    if block.width >= STRIPE {
+        measure_stripes::<R, STRIPE>(block, new, diagonal, owned, changes);
+    } else if block.width >= NARROW_STRIPE {
+        measure_stripes::<R, NARROW_STRIPE>(block, new, diagonal, owned, changes);
+    } else {
+        measure_stripes::<R, 1>(block, new, diagonal, owned, changes);
+    }
+}
+
+/// The same in stripes of a width. `diagonal` is the array of the diagonals among those of the rows, if there are any.
+#[cfg(any(test, target_arch = "wasm32"))]
+fn measure_stripes<R: Real, const WIDTH: usize>(
+    block: &Block<'_, R>,
+    new: &[R],
+    diagonal: Option<usize>,
+    owned: Range<usize>,
+    changes: &mut Lanes<STRIPE>,
+) {
+    let Block { values, first, stride, g_stride, rows, width, height, .. } = *block;
+    let mut swept = 0;
+    for column in stripes::<WIDTH>(width) {
+        let wanted = owned.start.max(swept)..owned.end;
+        let masks = masks::<WIDTH>(column, &wanted);
+        swept = column + WIDTH;
+        let mut measured = changes.first::<WIDTH>();
+        for row in 0..height {
+            let old: &[R; WIDTH] = part(values, first + row * stride + column);
+            let new: &[R; WIDTH] = part(new, row * stride + column);
+            let diagonal = diagonal.map(|array| rows.part(array, row * g_stride + column));
+            let (before, mut doubts) = (measured, Doubts::default());
+            for i in 0..WIDTH / R::Vector::COUNT {
+                let at = i * R::Vector::COUNT;
+                let load = |from: &[R; WIDTH]| R::Vector::load(from, at);
+                let change = load(new) - load(old);
+                for pair in 0..R::Vector::COUNT / Doubles::COUNT {
+                    let at = at + pair * Doubles::COUNT;
+                    let mut change = change.pair(pair);
+                    if let Some(diagonal) = diagonal {
+                        change = change * load(diagonal).pair(pair);
+                    }
+                    let masked = change.masked(Doubles::load(&masks, at));
+                    doubts = doubts | measured.add_pair(at, masked);
+                }
+            }
+            let is_in_vectors = WIDTH >= R::Vector::COUNT;
+            if is_in_vectors && !doubts.are_any() {
+                continue;
+            }
+            measured = before;
+            for i in 0..WIDTH {
+                let mut change = (new[i] - old[i]).to_f64();
+                if let Some(diagonal) = diagonal {
+                    change *= diagonal[i].to_f64();
+                }
+                measured.add(i, f64::from_bits(change.to_bits() & masks[i].to_bits()));
+            }
+        }
+        changes.set_first(&measured);
+    }
+}
+
 /// `WIDTH` values from `start` on.
 #[inline(always)]
 fn part<R, const WIDTH: usize>(values: &[R], start: usize) -> &[R; WIDTH] {
@@ -557,6 +628,44 @@ mod tests {
             ExactProducts::<R, 1>(weight).update(R::default(), x, none, none, g, row),
             Isotropic::<R, 1>(weight).update(R::default(), x, none, none, g, row),
         ]
+    }
+
+    /// What a sweep of rows that have their own weights changes, measured in it and after it.
+    fn in_and_after<R: Real>(size: [usize; 2], owned: Range<usize>, scale: f64) -> [String; 2] {
+        let ([width, height], stride) = (size, size[0] + 2);
+        let number = |at: usize| R::from_f64(scale * ((at * 37 % 101) as f64 / 101.0 - 0.5));
+        let values: Vec<R> = (0..stride * (height + 2)).map(number).collect();
+        let distance = stride * height;
+        let arrays: Vec<R> =
+            (0..5 * distance).map(|at| R::from_f64(0.2 + (at % 7) as f64 / 10.0)).collect();
+        let (first, g) = (stride + 1, &values[1..]);
+        let rows = Rows { values: &arrays, distance };
+        let (along_z, g_stride) = ([0; 2], stride);
+        let block =
+            Block { values: &values, first, stride, along_z, g, g_stride, rows, width, height };
+        let mut out = vec![R::default(); stride * height];
+        let (mut inside, mut after) = (Lanes::default(), Lanes::default());
+        let sweep = Sweep { update: PerPoint::<2>, block: &block, out: &mut out };
+        MeasuredSweep { sweep, owned: owned.clone(), changes: &mut inside }.run();
+        measure_swept(&block, &out, Some(4), owned, &mut after);
+        [inside, after].map(|lanes| format!("{:?}", lanes.total()))
+    }
+
+    proptest! {
+        /// Also squares that underflow and overflow.
+        #[test]
+        fn what_is_measured_after_a_sweep_is_what_was_measured_in_it(
+            size in [1..40_usize, 1..5_usize],
+            ends in [0..40_usize, 0..40_usize],
+            exponent in prop::sample::select(vec![0, -160, -30, 20, 160]),
+        ) {
+            let owned = ends[0].min(size[0])..ends[1].min(size[0]);
+            let scale = 10.0_f64.powi(exponent);
+            let [inside, after] = in_and_after::<f64>(size, owned.clone(), scale);
+            prop_assert_eq!(inside, after);
+            let [inside, after] = in_and_after::<f32>(size, owned, scale);
+            prop_assert_eq!(inside, after);
+        }
     }
 
     proptest! {

@@ -5,11 +5,11 @@
 //! [`program`], for each form of the update that it needs, and tries whether that fuses.
 
 use super::Sweeps;
-use super::program::{Form, MEMORY, SWEEP, VECTOR, WEIGHTS, WeightsOf, program};
+use super::program::{Form, MEMORY, SWEEP, VECTOR, WEIGHTS, program};
 use crate::grid::Real;
 use crate::problem::{System, Weights};
 use crate::solver::cpu::norms::Lanes;
-use crate::solver::cpu::update::{Block, Rows, STRIPE};
+use crate::solver::cpu::update::{Block, Rows, STRIPE, measure_swept};
 use js_sys::WebAssembly::{Instance, Module, Table};
 use js_sys::{Function, Object, Reflect, Uint8Array};
 use std::cell::RefCell;
@@ -77,7 +77,8 @@ impl<R: Real> Compiled<R> {
     fn sweep(&self, block: &Block<'_, R>, out: &mut [R]) {
         let Block { values, first, stride, along_z, g, g_stride, rows, width, height } = *block;
         let (dim, size) = (self.form.dim, self.form.size());
-        let arrays = if self.form.weights == WeightsOf::Point { 2 * dim } else { 0 };
+        // The diagonals come after them.
+        let arrays = self.form.diagonal().unwrap_or(0);
         let reach = if dim > 1 { stride.max(1) } else { 1 };
         let last = (height - 1) * stride + width;
         let last_of_g = (height - 1) * g_stride + width;
@@ -109,12 +110,18 @@ impl<R: Real> Compiled<R> {
     }
 }
 
+impl<R: Real> Beside<'_, R> {
+    /// Whether the compiled sweep takes a block.
+    fn can_sweep(&self, block: &Block<'_, R>) -> bool {
+        block.height > 0 && block.width * self.compiled.form.size() >= VECTOR
+    }
+}
+
 impl<R: Real> Sweeps<R> for Beside<'_, R> {
     fn sweep(&self, block: &Block<'_, R>, out: &mut [R]) {
-        if block.height > 0 && block.width * self.compiled.form.size() >= VECTOR {
-            self.compiled.sweep(block, out);
-        } else {
-            self.others.sweep(block, out);
+        match self.can_sweep(block) {
+            true => self.compiled.sweep(block, out),
+            false => self.others.sweep(block, out),
         }
     }
 
@@ -125,7 +132,11 @@ impl<R: Real> Sweeps<R> for Beside<'_, R> {
         owned: Range<usize>,
         changes: &mut Lanes<STRIPE>,
     ) {
-        self.others.sweep_and_measure(block, out, owned, changes);
+        if !self.can_sweep(block) {
+            return self.others.sweep_and_measure(block, out, owned, changes);
+        }
+        self.compiled.sweep(block, out);
+        measure_swept(block, out, self.compiled.form.diagonal(), owned, changes);
     }
 }
 

@@ -59,6 +59,11 @@ impl Form {
         if self.is_double { 8 } else { 4 }
     }
 
+    /// Where points have rows of their own, which of the arrays of these has their diagonals: it comes after the weights.
+    pub fn diagonal(self) -> Option<usize> {
+        (self.weights == WeightsOf::Point).then_some(2 * self.dim)
+    }
+
     /// What is added to g, in order: the number of a weight, and the pairs of neighbours whose sums it is multiplied
     /// with. The order is that of `Update`.
     fn terms(self) -> Vec<(usize, Vec<Vec<Neighbour>>)> {
