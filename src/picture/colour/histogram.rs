@@ -1,7 +1,8 @@
 //! Histograms of values on a scale.
 
 use crate::picture::axis::scale::Scale;
-use crate::picture::colour::paint::Samples;
+use crate::picture::colour::paint::{Samples, by_place};
+use std::borrow::Cow;
 
 /// The most samples that are counted; of more, evenly spread ones are.
 const MOST_COUNTED: usize = 1 << 16;
@@ -12,12 +13,17 @@ pub fn histogram(samples: &Samples<'_>, scale: &Scale, bins: usize) -> Vec<u32> 
     let mut counts = vec![0; bins];
     // An odd step, so that it passes through all columns.
     let step = samples.values().len().div_ceil(MOST_COUNTED).max(1) | 1;
-    for value in samples.values().iter().step_by(step) {
-        let position = scale.position(f64::from(*value));
-        if value.is_finite() && bins > 0 {
-            counts[((position * bins as f64) as usize).min(bins - 1)] += 1;
+    let counted = match step {
+        1 => Cow::Borrowed(samples.values()),
+        _ => samples.values().iter().step_by(step).copied().collect(),
+    };
+    by_place(&counted, scale, |values, places| {
+        for (value, place) in values.iter().zip(places) {
+            if value.is_finite() && bins > 0 {
+                counts[((place * bins as f32) as usize).min(bins - 1)] += 1;
+            }
         }
-    }
+    });
     counts
 }
 

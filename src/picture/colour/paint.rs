@@ -124,16 +124,27 @@ pub fn shown_values(values: &[f32], scale: ScaleKind, absolute: bool) -> Cow<'_,
 /// Absolute values below `f32::MIN_POSITIVE` count as zero.
 pub fn colours(samples: &Samples<'_>, scale: &Scale, map: ColourMap, out: &mut Vec<u8>) {
     out.resize(samples.values.len() * 4, 0);
+    let (table, mut rest) = (table(map), &mut **out);
+    by_place(samples.values, scale, |values, places| {
+        let (pixels, others) = std::mem::take(&mut rest).split_at_mut(4 * values.len());
+        rest = others;
+        paint(values, places, &table, pixels);
+    });
+}
+
+/// Passes `each` the values, some at a time, and their places on a scale: 0 at its low end and 1 at its high end. Places and
+/// what is done with them take turns, so that the arithmetic is free to use vectors.
+pub(super) fn by_place(values: &[f32], scale: &Scale, each: impl FnMut(&[f32], &[f32])) {
     match scale.kind() {
         ScaleKind::Linear => {
             let (lo, hi) = (scale.range().lo(), scale.range().hi());
             let factor = 1.0 / (hi - lo);
-            paint(samples.values, map, out, |value| ((f64::from(value) - lo) * factor) as f32);
+            in_batches(values, |value| ((f64::from(value) - lo) * factor) as f32, each);
         }
         ScaleKind::Log => {
             let (lo, hi) = (scale.range().lo().log2(), scale.range().hi().log2());
             let (factor, offset) = line(lo, hi);
-            paint(samples.values, map, out, |value| log2(value) * factor + offset);
+            in_batches(values, |value| log2(value) * factor + offset, each);
         }
         ScaleKind::Symmetric => {
             let threshold = scale.range().hi() * SYMMETRIC_THRESHOLD;
@@ -143,11 +154,12 @@ pub fn colours(samples: &Samples<'_>, scale: &Scale, map: ColourMap, out: &mut V
             let (factor, offset) = (factor * beyond, offset * beyond + within);
             // Finite, so that zero stays zero however small the largest value is.
             let slope = ((f64::from(within) / threshold) as f32).min(f32::MAX);
-            paint(samples.values, map, out, |value| {
+            let place = |value: f32| {
                 let near = value.abs() * slope;
                 let far = (log2(value) * factor + offset).max(0.0);
                 0.5 + (if near < within { near } else { far }).copysign(value)
-            });
+            };
+            in_batches(values, place, each);
         }
     }
 }
@@ -158,28 +170,40 @@ fn line(lo: f64, hi: f64) -> (f32, f32) {
     (factor as f32, (-lo * factor) as f32)
 }
 
-/// Looks up the colour of each value at the place that `place` gives it, clamped to 0–1. Places
-/// and colours take turns, a batch at a time, so that the arithmetic is free to use vectors.
-fn paint(values: &[f32], map: ColourMap, out: &mut [u8], place: impl Fn(f32) -> f32) {
-    const MISSING: u32 = COLOURS as u32;
-    const INFINITY: u32 = MISSING + 1;
-    // Adding 2²³ leaves the nearest whole number in the lowest bits of a single.
-    const ROUND: f32 = 8_388_608.0;
-    // 512 entries, so that nine bits are always inside.
+fn in_batches(values: &[f32], place: impl Fn(f32) -> f32, mut each: impl FnMut(&[f32], &[f32])) {
+    let mut places = [0.0; BATCH];
+    for values in values.chunks(BATCH) {
+        for (to, value) in places.iter_mut().zip(values) {
+            *to = place(*value).clamp(0.0, 1.0);
+        }
+        each(values, &places[..values.len()]);
+    }
+}
+
+/// Where a table of colours has that of NaN, and that of an infinite value.
+const MISSING: u32 = COLOURS as u32;
+const INFINITY: u32 = MISSING + 1;
+
+/// The colours of a map, and of values that are not finite; 512 entries, so that nine bits are always inside.
+fn table(map: ColourMap) -> [[u8; 4]; 2 * COLOURS] {
     let mut table = [NO_VALUE; 2 * COLOURS];
     table[..COLOURS].copy_from_slice(map.table());
     table[INFINITY as usize] = INFINITE;
+    table
+}
+
+/// Looks up the colours of at most [`BATCH`] values at their places.
+fn paint(values: &[f32], places: &[f32], table: &[[u8; 4]; 2 * COLOURS], out: &mut [u8]) {
+    // Adding 2²³ leaves the nearest whole number in the lowest bits of a single.
+    const ROUND: f32 = 8_388_608.0;
     let mut steps = [0_u32; BATCH];
-    for (values, out) in values.chunks(BATCH).zip(out.chunks_mut(4 * BATCH)) {
-        for (step, value) in steps.iter_mut().zip(values) {
-            let place = place(*value).clamp(0.0, 1.0) * (COLOURS - 1) as f32;
-            let bits = (place + ROUND).to_bits() & 0xff;
-            let special = if value.is_nan() { MISSING } else { INFINITY };
-            *step = if value.is_finite() { bits } else { special };
-        }
-        for (pixel, step) in out.as_chunks_mut::<4>().0.iter_mut().zip(&steps) {
-            *pixel = table[(*step & 0x1ff) as usize];
-        }
+    for (step, (value, place)) in steps.iter_mut().zip(values.iter().zip(places)) {
+        let bits = (place * (COLOURS - 1) as f32 + ROUND).to_bits() & 0xff;
+        let special = if value.is_nan() { MISSING } else { INFINITY };
+        *step = if value.is_finite() { bits } else { special };
+    }
+    for (pixel, step) in out.as_chunks_mut::<4>().0.iter_mut().zip(&steps) {
+        *pixel = table[(*step & 0x1ff) as usize];
     }
 }
 

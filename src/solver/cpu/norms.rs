@@ -87,8 +87,31 @@ impl<const COUNT: usize> Lanes<COUNT> {
 
     #[inline(always)]
     fn add_all<A: Copy, B: Copy>(&mut self, a: &[A], b: &[B], value: impl Fn(A, B) -> f64) {
+        if cfg!(target_arch = "wasm32") {
+            let mut values = [0.0; COUNT];
+            for (lane, to) in values.iter_mut().enumerate() {
+                *to = value(a[lane], b[lane]);
+            }
+            for lane in (0..COUNT).step_by(Doubles::COUNT) {
+                self.add_two(lane, Doubles::load(&values, lane));
+            }
+            return;
+        }
         for lane in 0..COUNT {
             self.add(lane, value(a[lane], b[lane]));
+        }
+    }
+
+    /// [`Lanes::add`] of two values to the lanes from `lane` on, where a multiply-add of one value takes long.
+    #[inline(always)]
+    pub fn add_two(&mut self, lane: usize, values: Doubles) {
+        let before = [self.squares[lane], self.squares[lane + 1]];
+        if self.add_pair(lane, values).are_any() {
+            let mut each = [0.0; 2];
+            values.store(&mut each, 0);
+            for (at, (value, before)) in each.into_iter().zip(before).enumerate() {
+                self.squares[lane + at] = value.mul_add(value, before);
+            }
         }
     }
 
@@ -229,5 +252,42 @@ pub(super) fn residual_norms(first_sweep: Partial, diagonal: f64) -> ResidualNor
     ResidualNorms {
         l2: first_sweep.squares.sqrt() * diagonal.abs(),
         max: Some(first_sweep.max * diagonal.abs()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::num::f64::{ANY, NORMAL, SUBNORMAL, ZERO};
+    use proptest::prelude::*;
+
+    fn number() -> impl Strategy<Value = f64> {
+        prop_oneof![ANY, -1e3..1e3_f64, NORMAL | ZERO, SUBNORMAL | ZERO]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn two_values_are_added_as_one_after_the_other(
+            values in prop::collection::vec([number(), number()], 1..6),
+            shift in 0..40_u32,
+        ) {
+            // Numbers of few digits, so that there are ties.
+            let short = |value: f64| f64::from_bits(value.to_bits() >> shift << shift);
+            let (mut one_by_one, mut together) = (Lanes::<2>::default(), Lanes::<2>::default());
+            for values in values {
+                let pair = [short(values[0]), short(values[1])];
+                for (lane, value) in pair.into_iter().enumerate() {
+                    one_by_one.add(lane, value);
+                }
+                together.add_two(0, Doubles::load(&pair, 0));
+                for lane in 0..2 {
+                    let [sum, other] = [one_by_one.squares[lane], together.squares[lane]];
+                    prop_assert!(sum.to_bits() == other.to_bits() || sum.is_nan() && other.is_nan());
+                    prop_assert_eq!(one_by_one.max[lane].to_bits(), together.max[lane].to_bits());
+                }
+            }
+        }
     }
 }

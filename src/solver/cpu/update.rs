@@ -563,7 +563,6 @@ fn measure_stripes<R: Real, const WIDTH: usize>(
             let old: &[R; WIDTH] = part(values, first + row * stride + column);
             let new: &[R; WIDTH] = part(new, row * stride + column);
             let diagonal = diagonal.map(|array| rows.part(array, row * g_stride + column));
-            let (before, mut doubts) = (measured, Doubts::default());
             for i in 0..WIDTH / R::Vector::COUNT {
                 let at = i * R::Vector::COUNT;
                 let load = |from: &[R; WIDTH]| R::Vector::load(from, at);
@@ -574,16 +573,11 @@ fn measure_stripes<R: Real, const WIDTH: usize>(
                     if let Some(diagonal) = diagonal {
                         change = change * load(diagonal).pair(pair);
                     }
-                    let masked = change.masked(Doubles::load(&masks, at));
-                    doubts = doubts | measured.add_pair(at, masked);
+                    measured.add_two(at, change.masked(Doubles::load(&masks, at)));
                 }
             }
-            let is_in_vectors = WIDTH >= R::Vector::COUNT;
-            if is_in_vectors && !doubts.are_any() {
-                continue;
-            }
-            measured = before;
-            for i in 0..WIDTH {
+            // A stripe of single points has no vectors.
+            for i in WIDTH / R::Vector::COUNT * R::Vector::COUNT..WIDTH {
                 let mut change = (new[i] - old[i]).to_f64();
                 if let Some(diagonal) = diagonal {
                     change *= diagonal[i].to_f64();
