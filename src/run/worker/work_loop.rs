@@ -20,8 +20,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// A turn makes cycles for this long, and one cycle at least.
-const SLICE: Duration = Duration::from_millis(4);
+/// A turn makes cycles for this long, and one cycle at least. In a page its frame must fit beside it into a sixtieth of a
+/// second, also on a core that is slow for a page.
+const SLICE: Duration = Duration::from_millis(if cfg!(target_arch = "wasm32") { 3 } else { 4 });
 
 /// For each second of the run, Jacobi's iteration alongside, with its accelerations, gets this fraction of a second: on the CPU …
 const CLASSIC_SHARE: f64 = 0.25;
