@@ -58,6 +58,7 @@ pub use figures::{common_range, figure};
 pub use file::link::{LinkError, link_text, read_link};
 pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};
 pub use file::table::save_table;
+#[cfg(feature = "gui")]
 pub(crate) use film::save_film_with_pauses;
 pub use film::{Film, FilmError, FilmFile, FilmSize, save_film, why_without_run};
 pub use plot::bars::{Bar, BarChart, BarGroup, BarPart, SECOND_PART};

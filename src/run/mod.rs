@@ -56,6 +56,7 @@ pub use plan::{
     MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, StreamedRun, WIND,
 };
 pub use preset::{PRESETS, Preset};
+#[cfg(feature = "gui")]
 pub(crate) use record::record_run_with_pauses;
 pub use record::{
     ArchivedRun, MemoryNeed, MemoryShort, Monitor, ProbeSeries, RecordError, RecordedCycles,

@@ -1,7 +1,7 @@
-//! Snapshots of earlier cycles, recomputed on the caller's thread, with pauses.
+//! Snapshots of earlier cycles, recomputed on the caller's thread.
 
 use super::replayed_run::{ReplayedRun, Step};
-use crate::pauses::pause;
+use crate::pauses::{pause, without_pauses};
 use crate::problem::{self, ExactError};
 use crate::run::archive::RunArchive;
 use crate::run::observe::FieldKind;
@@ -18,7 +18,20 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`RecordError`].
-    pub(crate) async fn again(
+    pub fn again(
+        archive: &Arc<RunArchive>,
+        cycle: u64,
+        request: &SnapshotRequest,
+        cancel: &StopToken,
+    ) -> Result<Self, RecordError> {
+        without_pauses(Self::again_with_pauses(archive, cycle, request, cancel))
+    }
+
+    /// [`Snapshot::again`] with pauses.
+    ///
+    /// # Errors
+    /// [`RecordError`].
+    pub(crate) async fn again_with_pauses(
         archive: &Arc<RunArchive>,
         cycle: u64,
         request: &SnapshotRequest,
@@ -53,7 +66,20 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`RecordError`].
-    pub(crate) async fn with_series(
+    pub fn with_series(
+        self,
+        archive: &Arc<RunArchive>,
+        request: &SnapshotRequest,
+        cancel: &StopToken,
+    ) -> Result<Self, RecordError> {
+        without_pauses(self.with_series_and_pauses(archive, request, cancel))
+    }
+
+    /// [`Snapshot::with_series`] with pauses.
+    ///
+    /// # Errors
+    /// [`RecordError`].
+    pub(crate) async fn with_series_and_pauses(
         self,
         archive: &Arc<RunArchive>,
         request: &SnapshotRequest,

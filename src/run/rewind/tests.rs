@@ -3,7 +3,6 @@
 use super::*;
 use crate::clock::Instant;
 use crate::grid::{GridPoint, Precision};
-use crate::pauses::without_pauses;
 use crate::problem;
 use crate::run::observe::{CutLine, Experiment, FieldKind, MapRequest, ProfileRequest};
 use crate::run::plan::{Plan, Planner};
@@ -337,8 +336,7 @@ fn a_snapshot_made_again_is_the_one_taken_on_the_way() {
                 let recording =
                     record_run(&plan, &request, RecordedCycles::Each(&[13]), &mut monitor).unwrap();
                 let recorded = &recording.snapshots[0];
-                let again =
-                    without_pauses(Snapshot::again(&made.archive, 13, &request, &cancel)).unwrap();
+                let again = Snapshot::again(&made.archive, 13, &request, &cancel).unwrap();
                 assert_eq!((again.cycle(), recorded.cycle()), (13, 13));
                 // No two bits differ; NaN is not itself.
                 let text = |snapshot: &Snapshot| {
@@ -361,8 +359,7 @@ fn a_snapshot_made_again_is_the_one_taken_on_the_way() {
             ObservationRequest { field: FieldKind::Solution, ..ObservationRequest::default() };
         let snapshot_request = SnapshotRequest { observation, ..SnapshotRequest::default() };
         cancel.now();
-        let again = Snapshot::again(&made.archive, 13, &snapshot_request, &cancel);
-        let stopped = without_pauses(again);
+        let stopped = Snapshot::again(&made.archive, 13, &snapshot_request, &cancel);
         assert!(stopped.unwrap_err().to_string().starts_with("stopped after cycle"));
     }
 }

@@ -96,7 +96,8 @@ impl Sources {
             let cycle = self.at_equal.cycle(&shown, pin);
             let until = Some(pin.latest.cycle).filter(|_| view.shows_ends());
             let snapshot_request = view.snapshot_request_beside(snapshot_request.id, shape, until);
-            let again = Snapshot::again(&pin.archive, cycle, &snapshot_request, cancel).await;
+            let again =
+                Snapshot::again_with_pauses(&pin.archive, cycle, &snapshot_request, cancel).await;
             snapshots.push(again.map_err(|error| error.to_string())?);
         }
         let seen: Vec<_> = snapshots.iter().collect();
@@ -123,7 +124,8 @@ impl Sources {
                 let goes_on = view.goes_on(newest.plan.problem.shape.dim());
                 let until = Some(newest.cycle()).filter(|_| goes_on);
                 let snapshot_request = SnapshotRequest { until, ..snapshot_request.clone() };
-                let again = Snapshot::again(archive, cycle, &snapshot_request, cancel).await;
+                let again =
+                    Snapshot::again_with_pauses(archive, cycle, &snapshot_request, cancel).await;
                 again.map(|again| Snapshot {
                     plan: Arc::clone(&newest.plan),
                     history: Arc::clone(&newest.history),
@@ -134,7 +136,7 @@ impl Sources {
                 })
             }
             (Some(archive), None) => {
-                newest.clone().with_series(archive, snapshot_request, cancel).await
+                newest.clone().with_series_and_pauses(archive, snapshot_request, cancel).await
             }
             (None, _) => Ok(newest.clone()),
         };
