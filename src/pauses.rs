@@ -3,7 +3,7 @@
 //! Such work is an `async` function that waits for [`pause`] between its pieces, and for nothing else. A thread of its own
 //! does it [without pauses](without_pauses).
 
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 

@@ -167,8 +167,8 @@ impl ProblemSpec {
         }
     }
 
-    /// The name in titles: that of its kind, unless it names an initial guess in whose place another was chosen, or a plate
-    /// that is none.
+    /// The name in titles: that of its kind, without an initial guess that another has replaced; where it speaks of a plate,
+    /// in 1D of a rod and in 3D of a block.
     pub fn title(&self) -> &'static str {
         match (self.kind, self.initial.is_some(), self.shape.len()) {
             (ProblemKind::Random, true, _) => "Zero right-hand side",

@@ -170,6 +170,7 @@ fn line(lo: f64, hi: f64) -> (f32, f32) {
     (factor as f32, (-lo * factor) as f32)
 }
 
+/// Passes `each` a batch of values at a time, and the places that `place` computes for them, clamped to 0–1.
 fn in_batches(values: &[f32], place: impl Fn(f32) -> f32, mut each: impl FnMut(&[f32], &[f32])) {
     let mut places = [0.0; BATCH];
     for values in values.chunks(BATCH) {

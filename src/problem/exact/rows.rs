@@ -13,29 +13,28 @@ pub(super) async fn each_row<S>(
     scratch: impl Fn() -> S + Send + Sync,
     work: impl Fn(&mut S, usize, &mut [f64]) -> Result<(), ExactError> + Send + Sync,
 ) -> Result<(), ExactError> {
-    in_pieces((PIECE / width).max(1), values, width, cancel, scratch, work).await
+    let rows = (PIECE / width).max(1);
+    in_pieces(values, rows.saturating_mul(width), |start, values| {
+        let (first, each) = (start / width, values.par_chunks_mut(width).enumerate());
+        each.try_for_each_init(&scratch, |scratch, (row, values)| match cancel.is_due() {
+            true => Err(ExactError::Cancelled),
+            false => work(scratch, first + row, values),
+        })
+    })
+    .await
 }
 
-/// The same with a pause after every so many rows.
-async fn in_pieces<S>(
-    rows: usize,
+/// Runs `work(where it starts, piece)` on pieces of so many values, one after the other, with a pause between two.
+async fn in_pieces(
     values: &mut [f64],
-    width: usize,
-    cancel: &StopToken,
-    scratch: impl Fn() -> S + Send + Sync,
-    work: impl Fn(&mut S, usize, &mut [f64]) -> Result<(), ExactError> + Send + Sync,
+    piece: usize,
+    work: impl Fn(usize, &mut [f64]) -> Result<(), ExactError>,
 ) -> Result<(), ExactError> {
-    let piece = rows.saturating_mul(width);
     for (number, values) in values.chunks_mut(piece).enumerate() {
         if number > 0 {
             pause().await;
         }
-        let first = number * rows;
-        let each = values.par_chunks_mut(width).enumerate();
-        each.try_for_each_init(&scratch, |scratch, (row, values)| match cancel.is_due() {
-            true => Err(ExactError::Cancelled),
-            false => work(scratch, first + row, values),
-        })?;
+        work(number * piece, values)?;
     }
     Ok(())
 }
@@ -77,32 +76,37 @@ mod tests {
     use std::pin::pin;
 
     #[test]
-    fn every_row_has_its_number_in_whatever_piece_it_is() {
-        for (rows, pieces) in [(1, 5), (2, 3), (5, 1), (usize::MAX, 1)] {
-            let (mut values, cancel) = ([0.0; 14], StopToken::default());
-            let number = |(): &mut (), number: usize, row: &mut [f64]| {
-                row.fill(number as f64);
+    fn pieces_know_where_they_start() {
+        for (piece, pieces) in [(3, 5), (6, 3), (14, 1), (usize::MAX, 1)] {
+            let mut values = [0.0; 14];
+            let number = |start: usize, values: &mut [f64]| {
+                (start..).zip(values).for_each(|(at, value)| *value = at as f64);
                 Ok(())
             };
             {
-                let mut work = pin!(in_pieces(rows, &mut values, 3, &cancel, || (), number));
+                let mut work = pin!(in_pieces(&mut values, piece, number));
                 for _ in 1..pieces {
                     assert_eq!(next_piece(work.as_mut()), None);
                 }
                 assert_eq!(next_piece(work.as_mut()), Some(Ok(())));
             }
-            let expected: Vec<_> = (0..14).map(|at| f64::from(at / 3)).collect();
-            assert_eq!(values.as_slice(), expected);
+            assert_eq!(values, std::array::from_fn(|at| at as f64));
         }
     }
 
     #[test]
-    fn it_is_cancelled_in_a_pause() {
-        let (mut values, cancel) = ([0.0; 4], StopToken::default());
-        let nothing = |(): &mut (), _: usize, _: &mut [f64]| Ok(());
-        let mut work = pin!(in_pieces(1, &mut values, 2, &cancel, || (), nothing));
-        assert_eq!(next_piece(work.as_mut()), None);
-        cancel.now();
-        assert_eq!(next_piece(work.as_mut()), Some(Err(ExactError::Cancelled)));
+    fn nothing_follows_a_piece_that_failed() {
+        let mut values = [0.0; 4];
+        let fail = |start: usize, values: &mut [f64]| {
+            values.fill(1.0);
+            if start == 2 { Err(ExactError::Cancelled) } else { Ok(()) }
+        };
+        {
+            let mut work = pin!(in_pieces(&mut values, 1, fail));
+            assert_eq!(next_piece(work.as_mut()), None);
+            assert_eq!(next_piece(work.as_mut()), None);
+            assert_eq!(next_piece(work.as_mut()), Some(Err(ExactError::Cancelled)));
+        }
+        assert_eq!(values, [1.0, 1.0, 1.0, 0.0]);
     }
 }

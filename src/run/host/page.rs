@@ -13,8 +13,8 @@ use std::time::Duration;
 use wasm_bindgen::prelude::*;
 use web_sys::window;
 
-/// A loop takes turns for this long before the browser may draw a frame. A turn of the worker takes longer by itself, so that
-/// it takes a single one: a second would not fit into a sixtieth of a second with the frame's own work of some milliseconds.
+/// A loop begins turns for this long before the browser may draw a frame: one of the worker, or two that observe nothing.
+/// More would not fit into a sixtieth of a second with the frame's own work of some milliseconds.
 const BUDGET: Duration = Duration::from_millis(4);
 
 /// A job that is done once. Dropping it lets it go on.

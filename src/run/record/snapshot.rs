@@ -70,8 +70,8 @@ impl SnapshotRequest {
         self.error || self.field() == FieldKind::Error
     }
 
-    /// Measures with pauses what is wanted of a run's cycle, which does not depend on how far the run is, and returns whether the plan
-    /// now has that, or why it cannot be measured: not if it was cancelled. Takes up to some seconds.
+    /// Measures with pauses what is wanted of a run's cycle, which does not depend on how far the run is, and returns
+    /// whether the plan now has that, or why it cannot be measured: not if it was cancelled. Takes up to some seconds.
     pub(crate) async fn measure(&self, plan: &Plan, cancel: &StopToken) -> bool {
         let ObservationRequest { damping, rate, .. } = self.observation;
         if damping {

@@ -83,7 +83,7 @@ impl FrequencySearch {
         // Nobody waits for those of a run that was left.
         let find = async move || {
             let begin = Instant::now();
-            let found = match one_thread().filter(|_| is_small) {
+            let found = match is_small.then(one_thread).flatten() {
                 Some(thread) => thread.install(|| without_pauses(task.find())),
                 None => task.find().await,
             };

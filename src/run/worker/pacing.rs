@@ -25,7 +25,7 @@ const ON_CPU: Shares = Shares {
 
 /// With frequencies there are more observations, for each transform begins at one, and thirty a second look live. The
 /// transforms themselves take more of the time than this.
-const ON_CPU_WITH_FREQUENCIES: Shares = Shares { map: 0.03, ..ON_CPU };
+const ON_CPU_WITH_FREQUENCIES: Shares = Shares { map: ON_CPU.map.max(0.03), ..ON_CPU };
 
 /// A GPU makes cycles meanwhile: of its own time it gives little to an observation of the map, but all of it
 /// to one with statistics. As no report can come before a batch is made, they come twice as fast as a screen

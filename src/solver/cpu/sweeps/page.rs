@@ -77,7 +77,7 @@ impl<R: Real> Compiled<R> {
     fn sweep(&self, block: &Block<'_, R>, out: &mut [R]) {
         let Block { values, first, stride, along_z, g, g_stride, rows, width, height } = *block;
         let (dim, size) = (self.form.dim, self.form.size());
-        // The diagonals come after them.
+        // Of weights: as many as come before the diagonals.
         let arrays = self.form.diagonal().unwrap_or(0);
         let reach = if dim > 1 { stride.max(1) } else { 1 };
         let last = (height - 1) * stride + width;
