@@ -31,7 +31,7 @@ pub use colour::theme::{MOST_BESIDE, Theme};
 pub use draw::drawing::Drawing;
 pub use draw::layout::{Page, SMALLEST_SIDE};
 pub use draw::png::{PngError, SCREEN_DPI, encode_png, read_png_text, save_png};
-pub use draw::render::{LARGEST_SIDE, PictureError, render, render_within, thinned_within};
+pub use draw::render::{LARGEST_SIDE, PictureError, render};
 pub use draw::text::{SUBSCRIPT_SIZE, with_subscripts};
 pub use figures::curves::{
     CLASSIC_NAME, THIS_RUN, acceleration_series, convergence_plot, norm_points, rate_series,
@@ -56,6 +56,7 @@ pub use figures::spy::{SMALLEST_BLOCK, SpyCells, entry_colours};
 pub use figures::times::{amdahl_chart, times_chart};
 pub use figures::{common_range, figure};
 pub use file::link::{LinkError, link_text, read_link};
+pub(crate) use file::saved::save_figure_with_pauses;
 pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};
 pub use file::table::save_table;
 #[cfg(feature = "gui")]

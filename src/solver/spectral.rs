@@ -15,7 +15,7 @@
 //! solves are the restricted additive Schwarz method (Cai and Sarkis, SIAM J. Sci. Comput. 21 (1999)).
 //!
 //! The rounding differs from that of sweeps, so iterates agree with theirs up to rounding, not to the last
-//! bit.
+//! bit. Sines and powers are those of `libm`, the same on every machine; those of systems differ in their last bits.
 
 use super::Subiterations;
 use crate::grid::{AXIS_NAMES, AxisTiling, Tiling};
@@ -134,20 +134,20 @@ impl AxisModes {
     pub fn sine(&self, p: usize, i: usize) -> f64 {
         let period = 2 * (self.side + 1);
         let angle = (p * i % period) as f64 * PI / (self.side + 1) as f64;
-        (2.0 / (self.side + 1) as f64).sqrt() * angle.sin()
+        (2.0 / (self.side + 1) as f64).sqrt() * libm::sin(angle)
     }
 
     /// What r is multiplied by at point `i`, counted from 0, to become symmetric; `None` if it is.
     /// The result is divided by the same. The middle of the tile keeps its size.
     pub fn scale(&self, i: usize) -> Option<f64> {
         let from_middle = i as f64 - 0.5 * (self.side - 1) as f64;
-        (self.scaling != 1.0).then(|| self.scaling.powf(-from_middle))
+        (self.scaling != 1.0).then(|| libm::pow(self.scaling, -from_middle))
     }
 
     /// The contribution of this axis to 1 − λ in mode `p`, without 1 − Σ 2 w: 4 w sin²(p π / 2 (T + 1)).
     fn fall(&self, p: usize) -> f64 {
         let half_angle = 0.5 * p as f64 * PI / (self.side + 1) as f64;
-        4.0 * self.weight * half_angle.sin().powi(2)
+        4.0 * self.weight * libm::sin(half_angle).powi(2)
     }
 }
 
@@ -240,9 +240,9 @@ fn factor(k: Subiterations, one_minus: f64) -> f64 {
     let lambda = 1.0 - one_minus;
     // 1 − λᵏ without cancellation: k may be a million.
     let power = if lambda > 0.0 {
-        -(k as f64 * (-one_minus).ln_1p()).exp_m1()
+        -libm::expm1(k as f64 * libm::log1p(-one_minus))
     } else if lambda < 0.0 {
-        let magnitude = (k as f64 * (-lambda).ln()).exp();
+        let magnitude = libm::exp(k as f64 * libm::log(-lambda));
         1.0 - if k.is_multiple_of(2) { magnitude } else { -magnitude }
     } else {
         1.0

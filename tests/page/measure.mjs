@@ -10,7 +10,7 @@ const parts = process.argv.slice(2);
 const is_asked = (name) => parts.length === 0 || parts.some((part) => name.includes(part));
 const names = (await readdir(folder)).map((name) => name.replace(".toml", "")).filter(is_asked).sort();
 
-/** A run of k = 16 on about 256² points in tiles of 32² that does not end by itself before its last cycle. */
+/** A run on about 256² points in tiles of 32², of k = 16 or ∞, that does not end by itself before its last cycle. */
 const run = async (name, cycles) =>
   (await readFile(join(folder, `${name}.toml`), "utf8")).replace(/max_cycles = \d+/, `max_cycles = ${cycles}`);
 

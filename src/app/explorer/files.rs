@@ -9,9 +9,10 @@ use crate::app::state::save::{SaveRequest, What};
 use crate::files::{self, FileError};
 use crate::grid::Shape;
 use crate::lesson::{Lesson, ReadLesson};
+use crate::pauses::pause;
 use crate::picture::{
     self, Compared, Drawing, FigureKind, Film, FilmError, FilmFile, OpenError, Opened, ViewSpec,
-    figure, render, save_figure, save_film_with_pauses, save_table,
+    figure, save_figure_with_pauses, save_film_with_pauses, save_table,
 };
 use crate::problem::input;
 use crate::problem::matrix::is_market;
@@ -203,10 +204,9 @@ impl Files {
     pub fn copy_image(&mut self, snapshots: Arc<[Snapshot]>, view: ViewSpec) {
         self.spawn("tilescope-copy", async move || {
             let snapshots: Vec<_> = snapshots.iter().collect();
-            let picture = match figure(&snapshots, &view) {
-                Drawing::Figure(svg) => render(&svg).map_err(|error| error.to_string())?,
-                Drawing::Map(map) => map,
-            };
+            let drawing = figure(&snapshots, &view);
+            pause().await;
+            let picture = drawing.pixels().map_err(|error| error.to_string())?;
             let size = [picture.width() as usize, picture.height() as usize];
             Ok(JobResult::Image(ColorImage::from_rgba_unmultiplied(size, picture.as_raw())))
         });
@@ -323,8 +323,9 @@ impl Files {
             make_folder(&path)?;
             match request {
                 SaveSweep::Figure { svg, run } => {
-                    save_figure(&path, &Drawing::Figure(svg), &run, None)
-                        .map_err(|e| message(&e))?;
+                    let drawing = Drawing::Figure(svg);
+                    let saved = save_figure_with_pauses(&path, &drawing, &run, None).await;
+                    saved.map_err(|e| message(&e))?;
                 }
                 SaveSweep::Table(rows) => {
                     SweepTable::save(&path, &rows).map_err(|e| message(&e))?;
@@ -486,7 +487,10 @@ async fn write(request: &SaveRequest, newest: &Snapshot, cancel: &StopToken) -> 
             if request.is_table() {
                 return save_table(path, &snapshots, &view).map_err(|e| message(&e));
             }
-            save_figure(path, &figure(&snapshots, &view), run, Some(&view)).map_err(|e| message(&e))
+            let drawing = figure(&snapshots, &view);
+            pause().await;
+            let saved = save_figure_with_pauses(path, &drawing, run, Some(&view)).await;
+            saved.map_err(|e| message(&e))
         }
         What::Run => run::save_run(path, run).map_err(|e| message(&e)),
         What::Field | What::Iterate => {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use image::RgbaImage;
 
 use crate::files::{FileError, read_bytes, read_text, write_atomically};
+use crate::pauses::{pause, without_pauses};
 use crate::picture::draw::canvas::Canvas;
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::draw::pdf::pdf;
@@ -183,6 +184,19 @@ pub fn save_figure(
     run: &RunSpec,
     view: Option<&ViewSpec>,
 ) -> Result<(), SaveError> {
+    without_pauses(save_figure_with_pauses(path, drawing, run, view))
+}
+
+/// [`save_figure`] with pauses.
+///
+/// # Errors
+/// [`SaveError`]; nothing half-written is left.
+pub(crate) async fn save_figure_with_pauses(
+    path: &Path,
+    drawing: &Drawing,
+    run: &RunSpec,
+    view: Option<&ViewSpec>,
+) -> Result<(), SaveError> {
     let kind = FigureFile::of(path)?;
     let texts = texts(path, run, view);
     let dpi = view.map_or(SCREEN_DPI, |view| view.figure.dpi);
@@ -190,7 +204,11 @@ pub fn save_figure(
         FigureFile::Png => {
             let texts: Vec<_> = texts.iter().map(|(key, text)| (*key, text.as_str())).collect();
             match drawing {
-                Drawing::Figure(svg) => save_png(path, &render(svg)?, dpi, &texts)?,
+                Drawing::Figure(svg) => {
+                    let pixels = render(svg)?;
+                    pause().await;
+                    save_png(path, &pixels, dpi, &texts)?;
+                }
                 Drawing::Map(image) => save_png(path, image, SCREEN_DPI, &texts)?,
             }
         }

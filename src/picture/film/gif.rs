@@ -34,8 +34,8 @@ impl<W: Write> Gif<W> {
         let side = |side: u32| u16::try_from(side).map_err(io::Error::other);
         let (width, height) = (side(some[0].width())?, side(some[0].height())?);
         let figure = &film.view.figure;
-        let pixels = some.iter().flat_map(|frame| flattened(frame, figure.theme));
-        let palette = GifPalette::of(pixels, figure.map);
+        let pixels: Vec<_> = some.iter().map(|frame| flattened(frame, figure.theme)).collect();
+        let palette = GifPalette::of(&pixels.concat(), figure.map);
         let mut encoder =
             Encoder::new(out, width, height, &palette.bytes()).map_err(io::Error::other)?;
         encoder.set_repeat(Repeat::Infinite).map_err(io::Error::other)?;
@@ -52,7 +52,10 @@ impl<W: Write> Gif<W> {
 impl<W: Write> FrameEncoder for Gif<W> {
     fn add(&mut self, frame: &RgbaImage) -> io::Result<()> {
         let pixels = flattened(frame, self.theme);
-        let shown: Vec<u8> = pixels.into_iter().map(|pixel| self.palette.index(pixel)).collect();
+        let mut shown: Vec<u8> = Vec::with_capacity(pixels.len());
+        for run in pixels.chunk_by(PartialEq::eq) {
+            shown.resize(shown.len() + run.len(), self.palette.index(run[0]));
+        }
         let changed: Vec<u8> = if self.before.len() == shown.len() {
             let pairs = shown.iter().zip(&self.before);
             pairs.map(|(new, old)| if new == old { UNCHANGED } else { *new }).collect()

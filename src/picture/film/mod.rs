@@ -19,7 +19,7 @@ use crate::grid::memory;
 use crate::pauses::{pause, without_pauses};
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
-use crate::picture::draw::render::{PictureError, render};
+use crate::picture::draw::render::PictureError;
 use crate::picture::figures::{common_range, figure, inside};
 use crate::picture::file::saved::texts;
 use crate::picture::view::figure_spec::FigureSpec;
@@ -162,12 +162,15 @@ impl Film<'_> {
         ViewSpec { figure, inside, frames: Some(self.frames), ..self.view.clone() }
     }
 
-    fn draw(&self, view: &ViewSpec, index: usize) -> Result<RgbaImage, PictureError> {
+    fn figure(&self, view: &ViewSpec, index: usize) -> Drawing {
         let snapshots: Vec<_> = self.runs.iter().filter_map(|run| run.get(index)).collect();
-        match figure(&snapshots, view) {
-            Drawing::Figure(svg) => render(&svg),
-            Drawing::Map(map) => Ok(map),
-        }
+        figure(&snapshots, view)
+    }
+
+    async fn draw(&self, view: &ViewSpec, index: usize) -> Result<RgbaImage, PictureError> {
+        let figure = self.figure(view, index);
+        pause().await;
+        figure.pixels()
     }
 }
 
@@ -206,7 +209,7 @@ pub(crate) async fn save_film_with_pauses(
     file.check(film.view.figure.theme)?;
     let view = film.fixed();
     let Some(last) = film.len().checked_sub(1) else { return Err(FilmError::Cancelled) };
-    let first = film.draw(&view, 0)?;
+    let first = film.draw(&view, 0).await?;
     let at_once = at_once(first.as_raw().len());
     let texts = texts(path, run, Some(film.view));
     // An error of a frame is not an error of the file.
@@ -231,9 +234,8 @@ pub(crate) async fn save_film_with_pauses(
             write_atomically_with_pauses(path, write).await
         }
         FilmFile::Gif => {
-            let some = [last / 2, last].map(|index| film.draw(&view, index));
-            let [middle, last] = some;
-            let some = [first, middle?, last?];
+            let some = [first, film.draw(&view, last / 2).await?, film.draw(&view, last).await?];
+            pause().await;
             let write = async |out: &mut _| {
                 let mut encoder = gif::Gif::new(out, &some, film, &texts)?;
                 encode(&mut encoder).await
@@ -291,13 +293,16 @@ async fn encode_frames(
         if cancel.is_due() {
             return Err(EncodingStop::Film(FilmError::Cancelled));
         }
-        let drawn: Result<Vec<_>, _> = some.par_iter().map(|&at| film.draw(view, at)).collect();
+        let figures: Vec<_> = some.par_iter().map(|&at| film.figure(view, at)).collect();
+        pause().await;
+        let drawn: Result<Vec<_>, _> = figures.into_par_iter().map(Drawing::pixels).collect();
         let drawn = drawn.map_err(|error| EncodingStop::Film(error.into()))?;
         for (index, frame) in some.iter().zip(&drawn) {
+            pause().await;
             encoder.add(frame).map_err(EncodingStop::Io)?;
             on_progress(index + 1);
-            pause().await;
         }
+        pause().await;
     }
     Ok(())
 }
@@ -435,7 +440,7 @@ mod tests {
             prop_assert_eq!((&opened.run, opened.view.as_ref()), (&run, Some(&view)));
             let fixed = film.fixed();
             let drawn: Vec<_> =
-                (0..film.len()).map(|index| film.draw(&fixed, index).unwrap().into_raw()).collect();
+                (0..film.len()).map(|index| without_pauses(film.draw(&fixed, index)).unwrap().into_raw()).collect();
             prop_assert_eq!(drawn.len() as u64, count);
             prop_assert!(played(&path) == drawn, "a pixel differs");
         }

@@ -19,10 +19,11 @@ impl GifPalette {
     /// The palette for pictures like these: their very colours if they are few enough, or else as
     /// many of the map's as show, evenly spread, and then one by one the colour that is the
     /// farthest from all that were taken, often-seen ones first.
-    pub fn of(pixels: impl Iterator<Item = [u8; 3]>, map: ColourMap) -> Self {
+    pub fn of(pixels: &[[u8; 3]], map: ColourMap) -> Self {
         let mut counts: HashMap<[u8; 3], u32> = HashMap::new();
-        for pixel in pixels {
-            *counts.entry(pixel).or_default() += 1;
+        // Most pixels are like the one before.
+        for run in pixels.chunk_by(PartialEq::eq) {
+            *counts.entry(run[0]).or_default() += run.len() as u32;
         }
         let mut seen: Vec<_> = counts.into_iter().collect();
         // In an order that does not depend on the table's.
@@ -89,8 +90,8 @@ mod tests {
 
     #[test]
     fn few_colours_are_kept_as_they_are() {
-        let colours = (0..255_u8).map(|step| [step, 255 - step, 7]);
-        let mut palette = GifPalette::of(colours.clone(), ColourMap::Grey);
+        let colours: Vec<_> = (0..255_u8).map(|step| [step, 255 - step, 7]).collect();
+        let mut palette = GifPalette::of(&colours, ColourMap::Grey);
         let bytes = palette.bytes();
         assert_eq!(bytes.len(), 768);
         for colour in colours {
@@ -104,7 +105,7 @@ mod tests {
         let map = ColourMap::Inferno.table().iter().map(|[r, g, b, _]| [*r, *g, *b]);
         let greys = (0..=255_u8).map(|step| [step; 3]);
         let all: Vec<_> = map.chain(greys).collect();
-        let mut palette = GifPalette::of(all.iter().copied(), ColourMap::Inferno);
+        let mut palette = GifPalette::of(&all, ColourMap::Inferno);
         let bytes = palette.bytes();
         for colour in all {
             let index = usize::from(palette.index(colour));

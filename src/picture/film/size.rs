@@ -2,6 +2,7 @@
 
 use super::{Film, FilmError, FilmFile, FrameEncoder, apng, gif, mp4};
 use crate::files::FileError;
+use crate::pauses::{pause, without_pauses};
 use crate::picture::file::saved::texts;
 use crate::run::RunSpec;
 use image::RgbaImage;
@@ -25,17 +26,29 @@ impl FilmSize {
     /// # Errors
     /// [`FilmError`] if such a file cannot be made, or there is no frame.
     pub fn of(path: &Path, film: &Film<'_>, run: &RunSpec) -> Result<Self, FilmError> {
+        without_pauses(Self::of_with_pauses(path, film, run))
+    }
+
+    /// [`FilmSize::of`] with pauses.
+    ///
+    /// # Errors
+    /// [`FilmError`] if such a file cannot be made, or there is no frame.
+    pub(crate) async fn of_with_pauses(
+        path: &Path,
+        film: &Film<'_>,
+        run: &RunSpec,
+    ) -> Result<Self, FilmError> {
         let file = FilmFile::of(path)?;
         let view = film.fixed();
         let middle = film.len().saturating_sub(1) / 2;
         let last = (middle + 1).min(film.len().saturating_sub(1));
-        let mut frames = vec![film.draw(&view, middle)?];
-        let first = encoded(path, file, film, run, &frames)?;
+        let mut frames = vec![film.draw(&view, middle).await?];
+        let first = encoded(path, file, film, run, &frames).await?;
         if last == middle {
             return Ok(Self { first, next: first });
         }
-        frames.push(film.draw(&view, last)?);
-        let both = encoded(path, file, film, run, &frames)?;
+        frames.push(film.draw(&view, last).await?);
+        let both = encoded(path, file, film, run, &frames).await?;
         Ok(Self { first, next: both.saturating_sub(first) })
     }
 
@@ -46,7 +59,7 @@ impl FilmSize {
 }
 
 /// The bytes of a file of these frames.
-fn encoded(
+async fn encoded(
     path: &Path,
     file: FilmFile,
     film: &Film<'_>,
@@ -55,18 +68,23 @@ fn encoded(
 ) -> Result<u64, FilmError> {
     let [first, ..] = frames else { return Err(FilmError::Cancelled) };
     let refuse = |cause| FileError::Write { path: path.to_owned(), cause };
-    let add = |encoder: &mut dyn FrameEncoder| {
-        frames.iter().try_for_each(|frame| encoder.add(frame)).map_err(refuse)
+    let add = async |encoder: &mut dyn FrameEncoder| {
+        for frame in frames {
+            pause().await;
+            encoder.add(frame).map_err(refuse)?;
+        }
+        Ok::<_, FileError>(())
     };
+    pause().await;
     let texts = texts(path, run, Some(film.view));
     let mut out = Counter::default();
     match file {
         FilmFile::Apng => {
-            add(&mut apng::Apng::new(&mut out, first, film, &texts).map_err(refuse)?)?;
+            add(&mut apng::Apng::new(&mut out, first, film, &texts).map_err(refuse)?).await?;
         }
         FilmFile::Gif => {
             let some = [first, first, &frames[frames.len() - 1]].map(RgbaImage::clone);
-            add(&mut gif::Gif::new(&mut out, &some, film, &texts).map_err(refuse)?)?;
+            add(&mut gif::Gif::new(&mut out, &some, film, &texts).map_err(refuse)?).await?;
         }
         FilmFile::Mp4 => {
             let mut encoder = mp4::Mp4::start(path, first, film, run)?;

@@ -2,6 +2,8 @@
 
 mod block_devices;
 mod blocks;
+#[cfg(target_arch = "wasm32")]
+mod browser;
 mod classic;
 mod device_rows;
 mod devices;

@@ -1,7 +1,8 @@
 //! The picture that would be saved, drawn beside the window while the dialog is open.
 
 use crate::app::state::save::Sources;
-use crate::picture::{Drawing, ViewSpec, figure, render_within, thinned_within};
+use crate::pauses::pause;
+use crate::picture::{ViewSpec, figure};
 use crate::run::host::aside_with_pauses;
 use crate::run::{Snapshot, SnapshotRequest};
 use crate::stop_token::StopToken;
@@ -87,10 +88,9 @@ impl PreviewJob {
         };
         let seen: Vec<_> = snapshots.iter().collect();
         let view = self.view.clone().of(&seen);
-        let picture = match figure(&seen, &view) {
-            Drawing::Figure(svg) => render_within(&svg, self.most).map_err(|e| e.to_string())?,
-            Drawing::Map(map) => thinned_within(map, self.most),
-        };
+        let drawing = figure(&seen, &view);
+        pause().await;
+        let picture = drawing.pixels_within(self.most).map_err(|error| error.to_string())?;
         let size = [picture.width() as usize, picture.height() as usize];
         let picture = ColorImage::from_rgba_unmultiplied(size, picture.as_raw());
         Ok(Drawn { picture, shown: PreviewedFigure { snapshots, view } })

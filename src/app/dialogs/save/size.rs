@@ -84,7 +84,8 @@ impl SizeJob {
         let last: Vec<_> = runs.iter().filter_map(|snapshots| snapshots.last()).collect();
         let view = self.view.clone().of(&last);
         let film = Film { runs: &runs, view: &view, frames };
-        FilmSize::of(&self.path, &film, &self.newest.plan.spec).map_err(|error| error.to_string())
+        let size = FilmSize::of_with_pauses(&self.path, &film, &self.newest.plan.spec).await;
+        size.map_err(|error| error.to_string())
     }
 }
 

@@ -66,6 +66,8 @@ pub(in crate::run::sweep) struct Timing {
     ratios: Vec<f64>,
     /// Seconds that the last repeat took.
     last: f64,
+    /// The speed reference beside the repeat that comes next, once it was measured.
+    reference: Option<Option<f64>>,
 }
 
 impl Timing {
@@ -83,6 +85,7 @@ impl Timing {
             repeats: Vec::new(),
             ratios: Vec::new(),
             last: REPEAT,
+            reference: None,
         })
     }
 
@@ -91,7 +94,7 @@ impl Timing {
         self.solver.stop_on(stop);
     }
 
-    /// Makes one repeat, preceded by a measurement of the speed reference.
+    /// Measures the speed reference or, after that, makes a repeat: in a page each is a turn.
     ///
     /// # Errors
     /// [`SolverError`] if a solver fails.
@@ -102,14 +105,18 @@ impl Timing {
             self.warm_up += begin.elapsed();
             return Ok(Poll::Pending);
         }
-        let slowdown = reference.measure(self.last.clamp(REPEAT, LONGEST_REFERENCE))?;
-        let middle = Instant::now();
+        let Some(slowdown) = self.reference.take() else {
+            let seconds = self.last.clamp(REPEAT, LONGEST_REFERENCE);
+            self.reference = Some(reference.measure(seconds)?);
+            self.spent += begin.elapsed();
+            return Ok(Poll::Pending);
+        };
         let mut repeat = 0.0;
         let ran = without_waiting(|| {
             repeat = seconds_per_cycle(&mut *self.solver, REPEAT)?;
             Ok(repeat)
         })?;
-        self.last = middle.elapsed().as_secs_f64();
+        self.last = begin.elapsed().as_secs_f64();
         self.repeats.push(repeat);
         self.ratios.extend(slowdown.map(|slowdown| ran / slowdown));
         self.spent += begin.elapsed();

@@ -9,7 +9,11 @@
 //! In 2D and 3D the patch is transformed along every axis, multiplied by Φ, and transformed back; in 1D
 //! the three are one matrix for each half.
 
+#[cfg(target_arch = "wasm32")]
+mod page;
 mod product;
+#[cfg(target_arch = "wasm32")]
+mod program;
 
 use super::level::{Level, Task};
 use super::patch::{Aligned, Extent, PADDING};
@@ -244,23 +248,16 @@ impl<R: Real> Tables<R> {
                 let (rows, inner, columns) = (extent.rows(), table.size, self.half);
                 let to = &mut to[first..];
                 let b = table.matrix();
-                level.run(Product { a, b, to, stride, rows, inner, columns, team });
+                Product { a, b, to, stride, rows, inner, columns, team }.compute(level);
                 continue;
             }
             let Stack { apart, size, side, count } = self.stack(extent, axis);
             for first in (0..count).map(|plane| (plane * side + half * halves(side)[0]) * apart) {
                 let b = Matrix { values: &from[first..], stride: apart };
                 let (to, rows, inner) = (&mut to[first..], table.size, table.size);
-                level.run(Product {
-                    a: table.matrix(),
-                    b,
-                    to,
-                    stride: apart,
-                    rows,
-                    inner,
-                    columns: size,
-                    team,
-                });
+                let a = table.matrix();
+                let product = Product { a, b, to, stride: apart, rows, inner, columns: size, team };
+                product.compute(level);
             }
         }
     }

@@ -3,7 +3,7 @@
 //! Every value is one sum, in the order of the inner index, of fused multiply-adds: how values are grouped
 //! into registers changes no bit.
 
-use super::super::level::Task;
+use super::super::level::{Level, Task};
 use super::super::team::Team;
 use crate::grid::Real;
 
@@ -49,6 +49,15 @@ impl<R: Real> Task for Product<'_, R> {
 }
 
 impl<R: Real> Product<'_, R> {
+    /// Computes it: a page as the browser has compiled it, if it does that.
+    pub fn compute(self, level: Level) {
+        #[cfg(target_arch = "wasm32")]
+        if let Some(compiled) = super::page::Compiled::of::<R>() {
+            return compiled.multiply(self);
+        }
+        level.run(self);
+    }
+
     /// Computes as many panels of so many columns as are left from `column` on; returns where it ended.
     #[inline(always)]
     fn panels<const COLUMNS: usize>(&mut self, mut column: usize) -> usize {

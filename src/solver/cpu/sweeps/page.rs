@@ -1,21 +1,15 @@
-//! Sweeps of a page that the browser compiles itself, with fused multiply-adds of the processor.
-//!
-//! WebAssembly has a multiply-add that is fused where the processor can, and not by promise, and not in every browser: a
-//! module with that instruction in it does not start where it is unknown. So the page writes a small module, its
-//! [`program`], for each form of the update that it needs, and tries whether that fuses.
+//! Sweeps of a page that the browser compiles itself: a [`program`] for each form of the update that it needs.
 
 use super::Sweeps;
-use super::program::{Form, MEMORY, SWEEP, VECTOR, WEIGHTS, program};
+use super::program::{Form, WEIGHTS, program};
 use crate::grid::Real;
 use crate::problem::{System, Weights};
+use crate::solver::cpu::browser::{VECTOR, compile};
 use crate::solver::cpu::norms::Lanes;
-use crate::solver::cpu::update::{Block, Rows, STRIPE, measure_swept};
-use js_sys::WebAssembly::{Instance, Module, Table};
-use js_sys::{Function, Object, Reflect, Uint8Array};
+use crate::solver::cpu::update::{Block, STRIPE, measure_swept};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::ops::Range;
-use wasm_bindgen::{JsCast, JsValue};
 
 /// A compiled sweep; `program::Parameter` says what it takes.
 type Sweep = unsafe extern "C" fn(
@@ -35,7 +29,7 @@ type Sweep = unsafe extern "C" fn(
 
 thread_local! {
     /// What was compiled; `None` where it cannot be, or does not fuse.
-    static COMPILED: RefCell<BTreeMap<Form, Option<Sweep>>> = const { RefCell::new(BTreeMap::new()) };
+    static COMPILED: RefCell<HashMap<Form, Option<Sweep>>> = RefCell::default();
 }
 
 /// The compiled sweep of a system.
@@ -65,7 +59,7 @@ impl<R: Real> Compiled<R> {
             Weights::PerPoint => {}
         }
         constants[WEIGHTS] = omega;
-        Some(Self { sweep: compiled(form)?, form, constants })
+        Some(Self { sweep: compiled::<R>(form)?, form, constants })
     }
 
     /// Sweeps of which these make all that they can.
@@ -141,62 +135,14 @@ impl<R: Real> Sweeps<R> for Beside<'_, R> {
 }
 
 /// The sweep of a form, compiled once.
-fn compiled(form: Form) -> Option<Sweep> {
+fn compiled<R: Real>(form: Form) -> Option<Sweep> {
     let known = COMPILED.with_borrow(|compiled| compiled.get(&form).copied());
     known.unwrap_or_else(|| {
-        let compiled = fuses(form.is_double).then(|| compile(form)).and_then(Result::ok);
-        COMPILED.with_borrow_mut(|all| all.insert(form, compiled));
-        compiled
+        let place = compile::<R>(&program(form));
+        // SAFETY: a function's place in the page's table is a pointer to it, and its parameters are as many numbers of 32
+        // bits.
+        let sweep = place.map(|place| unsafe { std::mem::transmute::<usize, Sweep>(place) });
+        COMPILED.with_borrow_mut(|all| all.insert(form, sweep));
+        sweep
     })
-}
-
-/// Whether multiply-adds are fused.
-fn fuses(is_double: bool) -> bool {
-    if is_double { tried::<f64>(30) } else { tried::<f32>(12) }
-}
-
-/// Tries (1 + ε)² − (1 + 2 ε) with ε = 2⁻ᵈⁱᵍⁱᵗˢ: what is left is ε², which a rounded product has lost.
-fn tried<R: Real>(digits: i32) -> bool {
-    const WIDTH: usize = VECTOR / size_of::<f32>();
-    let small = 0.5_f64.powi(digits);
-    let weights = Weights::Isotropic(R::from_f64(1.0 + small));
-    let form = Form::new(&weights, 1, false, R::PRECISION);
-    let Ok(sweep) = compile(form) else { return false };
-    let Weights::Isotropic(weight) = weights else { return false };
-    let compiled = Compiled { sweep, form, constants: [weight; WEIGHTS + 1] };
-    // Every second value is 0, and so a neighbour.
-    let values: [R; WIDTH + 2] =
-        std::array::from_fn(|i| if i % 4 == 0 { weight } else { R::default() });
-    let g = [R::from_f64(-1.0 - 2.0 * small); WIDTH];
-    let mut out = [R::default(); WIDTH];
-    let block = Block {
-        values: &values,
-        first: 1,
-        stride: WIDTH,
-        along_z: [1; 2],
-        g: &g,
-        g_stride: WIDTH,
-        rows: Rows::NONE,
-        width: WIDTH,
-        height: 1,
-    };
-    compiled.sweep(&block, &mut out);
-    // Points 0 and 2 have one neighbour that is not 0.
-    [0, 2].into_iter().all(|point| out[point].to_f64() == small * small)
-}
-
-/// Lets the browser compile the program of a form, and puts it into the table of the page's functions.
-fn compile(form: Form) -> Result<Sweep, JsValue> {
-    let module = Module::new(&Uint8Array::from(&program(form)[..]).into())?;
-    let (imports, memory) = (Object::new(), Object::new());
-    Reflect::set(&memory, &MEMORY[1].into(), &wasm_bindgen::memory())?;
-    Reflect::set(&imports, &MEMORY[0].into(), &memory)?;
-    let instance = Instance::new(&module, &imports)?;
-    let function: Function = Reflect::get(&instance.exports(), &SWEEP.into())?.dyn_into()?;
-    let table: Table = wasm_bindgen::function_table().dyn_into()?;
-    let place = table.grow(1)?;
-    table.set(place, &function)?;
-    // SAFETY: a pointer to a function is its place in this table, and the function's parameters are as many numbers of 32
-    // bits.
-    Ok(unsafe { std::mem::transmute::<usize, Sweep>(place as usize) })
 }

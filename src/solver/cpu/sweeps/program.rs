@@ -3,34 +3,23 @@
 
 use crate::grid::Precision;
 use crate::problem::Weights;
-use wasm_encoder::{
-    BlockType, CodeSection, EntityType, ExportKind, ExportSection, Function, FunctionSection,
-    ImportSection, InstructionSink, MemArg, MemArgTarget, MemoryType, Module, TypeSection, ValType,
-};
-
-/// The module that it imports the page's memory from, and the name of that.
-pub(super) const MEMORY: [&str; 2] = ["page", "memory"];
-
-/// The name of the function that it exports.
-pub(super) const SWEEP: &str = "sweep";
-
-/// Bytes of a vector.
-pub(super) const VECTOR: usize = 16;
+use crate::solver::cpu::browser::{self, VECTOR, at};
+use wasm_encoder::{BlockType, InstructionSink};
 
 /// The most weights of a form, before ω.
 pub(super) const WEIGHTS: usize = 6;
 
 /// Which sums a sweep is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Form {
     pub weights: WeightsOf,
     pub dim: usize,
     pub is_damped: bool,
-    pub is_double: bool,
+    pub precision: Precision,
 }
 
 /// What has a weight of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum WeightsOf {
     /// All neighbours together.
     Grid,
@@ -51,12 +40,12 @@ impl Form {
             Weights::General(_) => WeightsOf::Neighbour,
             Weights::PerPoint => WeightsOf::Point,
         };
-        Self { weights, dim, is_damped, is_double: precision == Precision::F64 }
+        Self { weights, dim, is_damped, precision }
     }
 
     /// Bytes of a value.
     pub fn size(self) -> usize {
-        if self.is_double { 8 } else { 4 }
+        self.precision.bytes()
     }
 
     /// Where points have rows of their own, which of the arrays of these has their diagonals: it comes after the weights.
@@ -131,29 +120,7 @@ const OMEGA: u32 = WEIGHT + WEIGHTS as u32;
 
 /// The program.
 pub(super) fn program(form: Form) -> Vec<u8> {
-    let mut types = TypeSection::new();
-    types.ty().function([ValType::I32; PARAMETERS], []);
-    let mut imports = ImportSection::new();
-    let memory = MemoryType {
-        minimum: 0,
-        maximum: None,
-        memory64: false,
-        shared: false,
-        page_size_log2: None,
-    };
-    imports.import(MEMORY[0], MEMORY[1], EntityType::Memory(memory));
-    let mut functions = FunctionSection::new();
-    functions.function(0);
-    let mut exports = ExportSection::new();
-    exports.export(SWEEP, ExportKind::Func, 0);
-    let vectors = 2 + WEIGHTS as u32;
-    let mut function = Function::new([(2, ValType::I32), (vectors, ValType::V128)]);
-    Sweep { form, code: function.instructions() }.write();
-    let mut code = CodeSection::new();
-    code.function(&function);
-    let mut module = Module::new();
-    module.section(&types).section(&imports).section(&functions).section(&exports).section(&code);
-    module.finish()
+    browser::program(PARAMETERS, 2, 2 + WEIGHTS as u32, |code| Sweep { form, code }.write())
 }
 
 /// Writes the sweep.
@@ -205,10 +172,7 @@ impl Sweep<'_> {
         for constant in (0..weights).chain(omega) {
             self.get(Parameter::Constants);
             let from = at(constant * self.form.size());
-            match self.form.is_double {
-                true => self.code.v128_load64_splat(from),
-                false => self.code.v128_load32_splat(from),
-            };
+            browser::load_splat(&mut self.code, self.form.precision, from);
             self.code.local_set(WEIGHT + constant as u32);
         }
     }
@@ -235,9 +199,9 @@ impl Sweep<'_> {
         if self.form.is_damped {
             self.code.local_get(OMEGA).local_get(SUM);
             self.address(Parameter::Values).code.v128_load(at(own));
-            match self.form.is_double {
-                true => self.code.f64x2_sub(),
-                false => self.code.f32x4_sub(),
+            match self.form.precision {
+                Precision::F64 => self.code.f64x2_sub(),
+                Precision::F32 => self.code.f32x4_sub(),
             };
             self.address(Parameter::Values).code.v128_load(at(own));
             self.fused().code.local_set(SUM);
@@ -281,23 +245,15 @@ impl Sweep<'_> {
     }
 
     fn add(&mut self) -> &mut Self {
-        match self.form.is_double {
-            true => self.code.f64x2_add(),
-            false => self.code.f32x4_add(),
+        match self.form.precision {
+            Precision::F64 => self.code.f64x2_add(),
+            Precision::F32 => self.code.f32x4_add(),
         };
         self
     }
 
     fn fused(&mut self) -> &mut Self {
-        match self.form.is_double {
-            true => self.code.f64x2_relaxed_madd(),
-            false => self.code.f32x4_relaxed_madd(),
-        };
+        browser::multiply_add(&mut self.code, self.form.precision);
         self
     }
-}
-
-/// So many bytes after an address.
-fn at(offset: usize) -> MemArg {
-    MemArg { offset: offset as u64, align: 2, target: MemArgTarget::Memory(0), ordering: None }
 }
