@@ -6,10 +6,14 @@
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 /// Values of a grid that are worked on from one pause to the next: a page takes about a millisecond for them. Where threads
 /// share the work it is not cut into pieces.
 pub(crate) const PIECE: usize = if cfg!(target_arch = "wasm32") { 1 << 14 } else { usize::MAX };
+
+/// The longest time from one pause to the next, about. In a page a frame must fit beside it into a sixtieth of a second.
+pub(crate) const LONGEST_PIECE: Duration = Duration::from_millis(3);
 
 /// Between two pieces of work.
 pub(crate) async fn pause() {

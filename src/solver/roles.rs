@@ -9,6 +9,7 @@ use crate::grid::{Field, Region, Shape, Tiling};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Cycles that were made together.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +73,13 @@ pub trait Advance {
     /// [`SolverError`] if the GPU fails.
     fn begin(&mut self, _most: u64, _norms: NormRequest) -> Result<(), SolverError> {
         Ok(())
+    }
+
+    /// Makes a piece of the cycle that the next [`Advance::cycles`] begins with, of about this time, for a thread that has other
+    /// work in between; returns whether nothing is left of it that takes long. Until those cycles are made, the present iterate
+    /// stays, and that before it is lost. `norms` are those of the cycles. A solver that makes no pieces makes nothing.
+    fn make_piece(&mut self, _norms: NormRequest, _longest: Duration) -> bool {
+        true
     }
 
     /// Leaves cycles unfinished while this is due, also those of solvers that are made of this one later:

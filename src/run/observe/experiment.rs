@@ -128,6 +128,11 @@ impl Experiment {
         &mut self.run
     }
 
+    /// Makes a piece of the cycle that the next [`Experiment::advance`] begins with; see [`Run::make_piece`].
+    pub(crate) fn make_piece(&mut self) -> bool {
+        self.run.make_piece()
+    }
+
     /// Makes at least one cycle and at most `most`, unless the run has come to its end.
     ///
     /// # Errors

@@ -56,6 +56,9 @@ impl RunArchive {
             if cancel.is_due() {
                 return Err(RecordError::Cancelled { cycle: here });
             }
+            while !experiment.make_piece() {
+                pause().await;
+            }
             experiment.advance(cycle - here).map_err(|error| RecordError::after(here, error))?;
             archive.keep(experiment.run())?;
             pause().await;

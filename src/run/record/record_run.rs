@@ -329,6 +329,9 @@ impl Recorder<'_> {
                 return Err(RecordError::Cancelled { cycle: made });
             }
             let most = cycle.min(next) - made;
+            while !self.experiment.make_piece() {
+                pause().await;
+            }
             self.experiment.advance(most).map_err(|error| RecordError::after(made, error))?;
             (monitor.on_progress)(Stage::Run(self.experiment.run()));
             if self.cycle() == next {

@@ -19,6 +19,7 @@ mod tests;
 use crate::clock::Instant;
 use crate::grid::Field;
 use crate::number::{ratio, two_digits};
+use crate::pauses::LONGEST_PIECE;
 use crate::run::history::{History, Record};
 use crate::run::plan::{Plan, Stop};
 use crate::run::spec::StopRule;
@@ -327,6 +328,19 @@ impl Run {
         let begun = self.solver.begin(most, self.norm_request());
         self.is_lost |= begun.is_err();
         begun
+    }
+
+    /// Makes a piece of the cycle that the next [`Run::advance`] begins with, where that takes long and there is a single thread for
+    /// all, as in a page; returns whether nothing is left of it that takes long. Until that, only the present iterate may be
+    /// observed.
+    pub(crate) fn make_piece(&mut self) -> bool {
+        let is_examined = self.circling.is_due(self.cycle);
+        let has_pieces = cfg!(target_arch = "wasm32")
+            && !(self.back.is_some()
+                || self.outcome.is_some()
+                || is_examined
+                || self.stored.is_some());
+        !has_pieces || self.solver.make_piece(self.norm_request(), LONGEST_PIECE)
     }
 
     fn make(&mut self, most: u64) -> Result<(), SolverError> {

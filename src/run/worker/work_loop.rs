@@ -75,6 +75,8 @@ pub(super) struct WorkLoop {
     pacing: Pacing,
     /// [`LONGEST_CATCH_UP`], which tests change.
     longest_catch_up: Duration,
+    /// Whether a piece of a cycle was made, and nothing else can be done until it is whole.
+    is_within_cycle: bool,
 }
 
 impl WorkLoop {
@@ -102,14 +104,28 @@ impl WorkLoop {
             answered: Vec::new(),
             pacing: Pacing::default(),
             longest_catch_up: LONGEST_CATCH_UP,
+            is_within_cycle: false,
         }
     }
 
-    /// Reads the newest request, makes cycles for about a [`SLICE`] and offers a report.
+    /// Reads the newest request, makes cycles for about a [`SLICE`] and offers a report; or makes a piece of a cycle.
     pub fn turn(&mut self) -> Turn {
         if self.resting.load(Ordering::Relaxed) {
             return Turn::Wait(IDLE);
         }
+        if !self.is_within_cycle && !self.prepare() {
+            return Turn::End;
+        }
+        self.work();
+        if self.is_within_cycle {
+            return Turn::Again;
+        }
+        self.report();
+        self.next()
+    }
+
+    /// Reads the newest request, and serves the run what it needs beside cycles. Returns whether there is anybody to work for.
+    fn prepare(&mut self) -> bool {
         // A run that catches up is shown before a newer one replaces it.
         if !self.job.as_ref().is_some_and(Job::is_awaited) {
             match self.channels.requests.try_recv() {
@@ -118,7 +134,7 @@ impl WorkLoop {
                     self.take(request);
                 }
                 Err(TryRecvError::Empty) => {}
-                Err(TryRecvError::Disconnected) => return Turn::End,
+                Err(TryRecvError::Disconnected) => return false,
             }
         }
         if let Some(job) = &mut self.job {
@@ -131,9 +147,7 @@ impl WorkLoop {
             self.measuring.serve(job);
             job.serve_frequencies();
         }
-        self.work();
-        self.report();
-        self.next()
+        true
     }
 
     /// What follows this turn: another at once while there is work.
@@ -273,10 +287,15 @@ impl WorkLoop {
         let requests = &self.channels.requests;
         let longest = self.longest_catch_up;
         let begin = Instant::now();
-        while job.has_run_work()
-            && begin.elapsed() < SLICE
-            && (requests.is_empty() || job.is_awaited())
+        while self.is_within_cycle
+            || job.has_run_work()
+                && begin.elapsed() < SLICE
+                && (requests.is_empty() || job.is_awaited())
         {
+            self.is_within_cycle = !job.experiment.make_piece();
+            if self.is_within_cycle {
+                return;
+            }
             job.cycle();
             if requests.is_empty() {
                 // The request that it was for is taken already.

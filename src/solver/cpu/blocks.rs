@@ -7,6 +7,7 @@
 //! With an overlap of o levels a block also computes the rows within o/2 steps of its own, and throws
 //! them away (restricted additive Schwarz with inexact solves).
 
+use super::begun::Begun;
 use super::level::Task;
 use super::matrix::{MatrixPass, MatrixSystem, ROWS_OF_TASK};
 use super::norms::{Partial, PartialNorms};
@@ -168,6 +169,13 @@ impl<R: Real> Blocks<R> {
 
     /// Makes a cycle. Returns the norms of each block.
     pub fn cycle(&self, pass: MatrixPass<'_, R>) -> Vec<PartialNorms> {
+        let mut begun = Begun::new(pass.measure, None);
+        self.go_on(pass, &mut begun);
+        begun.norms
+    }
+
+    /// Makes what is left of a cycle, or a piece of that.
+    pub fn go_on(&self, pass: MatrixPass<'_, R>, begun: &mut Begun) {
         let MatrixPass { system, from, to, exact, measure, level, team, .. } = pass;
         let mut works = Vec::with_capacity(self.tasks.0.len());
         let updates = to.len() * self.sweeps;
@@ -177,7 +185,7 @@ impl<R: Real> Blocks<R> {
             rest = tail;
             works.push((blocks.clone(), own));
         }
-        let parts = team.map(works, updates, Scratch::default, |scratch, (blocks, mut to)| {
+        begun.go_on(team, works, updates, Scratch::default, |scratch, (blocks, mut to)| {
             let mut norms = Vec::with_capacity(blocks.len());
             for block in &self.blocks[blocks] {
                 let (own, tail) = to.split_at_mut(block.owned.len());
@@ -198,7 +206,6 @@ impl<R: Real> Blocks<R> {
             }
             norms
         });
-        parts.into_iter().flatten().collect()
     }
 }
 

@@ -3,6 +3,7 @@
 //! Here the tiles are distributed over tasks; `patch` has what happens to one.
 
 use super::Pass;
+use super::begun::Begun;
 use super::level::Task;
 use super::norms::PartialNorms;
 use super::patch::{Local, Measured, Patch, Piece, Scratch};
@@ -65,6 +66,13 @@ impl Hierarchical {
     /// Makes one cycle, with these subiterations inside every tile. Returns the norms of each task, in the order of
     /// tiles.
     pub fn cycle<R: Real>(&self, local: Local<'_, R>, pass: Pass<'_, R>) -> Vec<PartialNorms> {
+        let mut begun = Begun::new(pass.measure, None);
+        self.go_on(local, pass, &mut begun);
+        begun.norms
+    }
+
+    /// Makes what is left of a cycle, or a piece of that.
+    pub fn go_on<R: Real>(&self, local: Local<'_, R>, pass: Pass<'_, R>, begun: &mut Begun) {
         let Pass { system, omega, from, exact, to, measure, level, team } = pass;
         let with_room = |tiles: &Range<usize>| (tiles.clone(), Vec::with_capacity(1));
         let mut works: Vec<(Range<usize>, Vec<Piece<'_, R>>)> =
@@ -77,7 +85,7 @@ impl Hierarchical {
         }
         let updates = system.shape().points() * local.sweeps();
         with_sweeps(system, omega, level, |sweeps| {
-            team.map(works, updates, Scratch::default, |scratch, (tiles, to)| {
+            begun.go_on(team, works, updates, Scratch::default, |scratch, (tiles, to)| {
                 let measured = Measured::default();
                 let patch = Patch {
                     system,
@@ -92,9 +100,9 @@ impl Hierarchical {
                     scratch,
                     measured,
                 };
-                level.run(Work { tiling: &self.tiling, tiles, patch })
-            })
-        })
+                Some(level.run(Work { tiling: &self.tiling, tiles, patch }))
+            });
+        });
     }
 }
 

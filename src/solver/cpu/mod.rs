@@ -1,5 +1,6 @@
 //! The CPU back end.
 
+mod begun;
 mod block_devices;
 mod blocks;
 #[cfg(target_arch = "wasm32")]
@@ -47,6 +48,7 @@ use crate::problem::{Operator, Problem, System};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::solver::ArrayFiles;
 use crate::solver::{Layout, PassProgress};
+use begun::Begun;
 use block_devices::BlocksOnDevices;
 use blocks::Blocks;
 #[cfg(feature = "cuda")]
@@ -108,6 +110,8 @@ pub(super) struct CpuSolver<R> {
     set_up: SetUpTimes,
     /// Whether the iterate before was lost, because the cycle after it was left unfinished.
     lacks_previous: bool,
+    /// What is made of the next cycle, in place of the iterate before.
+    begun: Begun,
 }
 
 /// Sets up a solver on the CPU.
@@ -489,6 +493,7 @@ impl<R: Real> CpuSolver<R> {
             team,
             set_up,
             lacks_previous: false,
+            begun: Begun::default(),
         };
         solver.hand_out();
         Ok(solver)
@@ -505,8 +510,19 @@ impl<R: Real> CpuSolver<R> {
 
     /// Makes one cycle, or a part of it: the iterate is then that before it.
     fn advance(&mut self, measure: bool) -> PartialNorms {
-        let (level, team) = (self.level, &self.team);
-        let norms = match &self.system {
+        let norms = self.go_on(measure);
+        self.begun = Begun::default();
+        self.end_cycle();
+        norms
+    }
+
+    /// Makes what is left of a cycle, or a piece of that. Returns the norms of a whole one.
+    fn go_on(&mut self, measure: bool) -> PartialNorms {
+        let (level, team, begun) = (self.level, &self.team, &mut self.begun);
+        if begun.is_measured != measure {
+            *begun = Begun::new(measure, begun.until);
+        }
+        match &self.system {
             Divided::Grid(system) => {
                 let pass = Pass {
                     system,
@@ -528,10 +544,12 @@ impl<R: Real> CpuSolver<R> {
                         PartialNorms::default()
                     }
                     Cycle::Hierarchical { tiles, k } => {
-                        tiles.cycle(Local::Sweeps(*k), pass).into_iter().sum()
+                        tiles.go_on(Local::Sweeps(*k), pass, begun);
+                        begun.norms.iter().copied().sum()
                     }
                     Cycle::Spectral { tiles, tables } => {
-                        tiles.cycle(Local::Spectral(tables), pass).into_iter().sum()
+                        tiles.go_on(Local::Spectral(tables), pass, begun);
+                        begun.norms.iter().copied().sum()
                     }
                     Cycle::OnDevices(devices) => devices.cycle(pass).into_iter().sum(),
                     _ => classic::cycle(pass).into_iter().sum(),
@@ -549,14 +567,15 @@ impl<R: Real> CpuSolver<R> {
                     team,
                 };
                 match &mut self.method {
-                    Cycle::Blocks(blocks) => blocks.sum(&blocks.cycle(pass)),
+                    Cycle::Blocks(blocks) => {
+                        blocks.go_on(pass, begun);
+                        if begun.is_whole { blocks.sum(&begun.norms) } else { Default::default() }
+                    }
                     Cycle::BlocksOnDevices(devices) => devices.cycle(pass),
                     _ => matrix::classic(pass),
                 }
             }
-        };
-        self.end_cycle();
-        norms
+        }
     }
 
     /// Makes one cycle with these norms at least. Where none come with a cycle, they are measured by passes of their
@@ -623,7 +642,7 @@ impl<R: Real> CpuSolver<R> {
 
     /// Makes at least one cycle and at most `most`, for about [`BATCH`], unless one is left unfinished.
     fn batch(&mut self, most: u64, norms: NormRequest) -> Batch {
-        let begin = Instant::now();
+        let (begin, before) = (Instant::now(), self.begun.spent);
         let updates = self.problem.shape.points() * self.method.sweeps();
         // The error of a single sweep is found with it.
         let are_together =
@@ -637,7 +656,7 @@ impl<R: Real> CpuSolver<R> {
                     true => BATCH,
                     false => BATCH_TO_EXCHANGE,
                 };
-                let is_over = cycles > 0 && begin.elapsed() >= longest;
+                let is_over = cycles > 0 && before + begin.elapsed() >= longest;
                 if is_over && !needs_another {
                     break;
                 }
@@ -665,7 +684,7 @@ impl<R: Real> CpuSolver<R> {
                 cycles += 1;
             }
         });
-        Batch { cycles, norms: found, seconds: begin.elapsed().as_secs_f64() }
+        Batch { cycles, norms: found, seconds: (before + begin.elapsed()).as_secs_f64() }
     }
 
     /// The numbers of its matrix; `None` on a grid.
@@ -742,11 +761,27 @@ impl<R: Real> Advance for CpuSolver<R> {
         if batch.cycles == 0 { Err(SolverError::Stopped) } else { Ok(batch) }
     }
 
+    fn make_piece(&mut self, norms: NormRequest, longest: Duration) -> bool {
+        let has_pieces = matches!(
+            self.method,
+            Cycle::Hierarchical { .. } | Cycle::Spectral { .. } | Cycle::Blocks(_)
+        );
+        if has_pieces && !self.begun.is_whole {
+            let begin = Instant::now();
+            self.begun.until = Some(begin + longest);
+            self.go_on(!norms.is_empty());
+            self.begun.until = None;
+            self.begun.spent += begin.elapsed();
+        }
+        !has_pieces || self.begun.is_whole
+    }
+
     fn stop_on(&mut self, stop: &StopToken) {
         self.team.stop_on(stop);
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
+        self.begun = Begun::default();
         // In place, as everything: a GPU may have pinned the arrays.
         self.current.as_mut_slice().copy_from_slice(self.problem.initial_iterate().as_slice());
         self.previous.as_mut_slice().copy_from_slice(self.current.as_slice());
@@ -756,6 +791,7 @@ impl<R: Real> Advance for CpuSolver<R> {
     }
 
     fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError> {
+        self.begun = Begun::default();
         for (to, from) in self.current.as_mut_slice().iter_mut().zip(iterate.as_slice()) {
             *to = R::from_f64(*from);
         }
@@ -770,6 +806,8 @@ impl<R: Real> Advance for CpuSolver<R> {
     }
 
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
+        // Its norms would lack the error of what is made already.
+        self.begun = Begun::default();
         self.exact = Some(exact);
         Ok(())
     }

@@ -65,14 +65,16 @@ impl Counting {
         self.run.stop_on(stop);
     }
 
-    /// Makes a batch of cycles, or what follows the last one.
+    /// Makes a batch of cycles, or a piece of one that takes long, or what follows the last one.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
     pub fn step(&mut self) -> Result<Poll<CycleCount>, SolverError> {
         let outcome = match self.run.outcome() {
             None => {
-                self.run.advance(u64::MAX)?;
+                if self.run.make_piece() {
+                    self.run.advance(u64::MAX)?;
+                }
                 return Ok(Poll::Pending);
             }
             Some(Outcome::Converged) => CountOutcome::Converged,
