@@ -56,6 +56,7 @@ pub use figures::spy::{SMALLEST_BLOCK, SpyCells, entry_colours};
 pub use figures::times::{amdahl_chart, times_chart};
 pub use figures::{common_range, figure};
 pub use file::link::{LinkError, link_text, read_link};
+#[cfg(feature = "gui")]
 pub(crate) use file::saved::save_figure_with_pauses;
 pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};
 pub use file::table::save_table;
