@@ -80,9 +80,12 @@ pub(super) fn multiply_add(code: &mut InstructionSink<'_>, precision: Precision)
 /// Lets the browser compile a program, and puts its function into the table of the page's functions. Returns its place there,
 /// which is what a pointer to a function is; `None` where the browser compiles no such program, or fuses no multiply-adds.
 pub(super) fn compile<R: Real>(program: &[u8]) -> Option<usize> {
-    static FUSES: [LazyLock<bool>; 2] =
-        [LazyLock::new(|| tried::<f64>(30)), LazyLock::new(|| tried::<f32>(12))];
-    let fuses = &FUSES[usize::from(R::PRECISION == Precision::F32)];
+    static FUSES_SINGLES: LazyLock<bool> = LazyLock::new(|| tried::<f32>(12));
+    static FUSES_DOUBLES: LazyLock<bool> = LazyLock::new(|| tried::<f64>(30));
+    let fuses = match R::PRECISION {
+        Precision::F32 => &FUSES_SINGLES,
+        Precision::F64 => &FUSES_DOUBLES,
+    };
     fuses.then(|| place(program)).and_then(Result::ok)
 }
 

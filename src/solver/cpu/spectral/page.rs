@@ -17,9 +17,12 @@ pub(super) struct Compiled(Multiply);
 impl Compiled {
     /// That of `R`, compiled once; `None` where the browser fuses nothing.
     pub fn of<R: Real>() -> Option<Self> {
-        static KNOWN: [LazyLock<Option<Compiled>>; 2] =
-            [LazyLock::new(Compiled::new::<f32>), LazyLock::new(Compiled::new::<f64>)];
-        *KNOWN[usize::from(R::PRECISION == Precision::F64)]
+        static OF_SINGLES: LazyLock<Option<Compiled>> = LazyLock::new(Compiled::new::<f32>);
+        static OF_DOUBLES: LazyLock<Option<Compiled>> = LazyLock::new(Compiled::new::<f64>);
+        match R::PRECISION {
+            Precision::F32 => *OF_SINGLES,
+            Precision::F64 => *OF_DOUBLES,
+        }
     }
 
     fn new<R: Real>() -> Option<Self> {
