@@ -965,6 +965,14 @@ fn simulated_devices_have_the_results_of_one() {
     let endless = small.replace("--k 4", "--k inf --overlap 2");
     let one = saved(&endless, "endless.npy");
     assert_eq!(saved(&format!("{endless} --simulate-devices 3"), "shared.npy"), one);
+    // Sweeps that are made several at a time, in tiles along z.
+    let together = "--shape 40x40x24 --method classic --kernel fused";
+    let one = saved(together, "together.npy");
+    assert_eq!(saved(&format!("{together} --simulate-devices 2"), "halves.npy"), one);
+    let rarely = format!("{together} --simulate-devices 2 --exchange-every 8");
+    refuse(&rarely, "an exchange every few cycles; use kernel auto");
+    let thin = format!("{together} --simulate-devices 9");
+    refuse(&thin, "--simulate-devices is 9; it must be 1 to 8, the rows of tiles");
     let cycles = |options: &str| json(&folder, &format!("{small} {options}"))["cycles"].as_u64();
     let needed = cycles("");
     assert_eq!(cycles("--simulate-devices 4"), needed);

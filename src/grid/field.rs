@@ -4,6 +4,7 @@ use super::values::Values;
 use super::{Real, Region, Shape};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::files::Locked;
+use std::any::Any;
 #[cfg(not(target_arch = "wasm32"))]
 use std::fs::File;
 use std::io;
@@ -173,6 +174,14 @@ impl<R: Real> Field<R> {
     pub fn to_f64(&self) -> Field<f64> {
         let values = self.values.iter().map(|value| value.to_f64()).collect();
         Field::from_stored(self.shape, values)
+    }
+
+    /// The same; what is in double precision stays where it lies.
+    pub(crate) fn into_f64(mut self) -> Field<f64> {
+        match (&mut self as &mut dyn Any).downcast_mut::<Field<f64>>() {
+            Some(same) => Field { shape: same.shape, values: std::mem::take(&mut same.values) },
+            None => self.to_f64(),
+        }
     }
 
     /// All interior values in C order: `[batch, nx]`, `[ny, nx]` or `[nz, ny, nx]`.

@@ -59,6 +59,13 @@ impl<R> Values<R> {
     }
 }
 
+impl<R> Default for Values<R> {
+    /// None.
+    fn default() -> Self {
+        Self::Owned(Vec::new())
+    }
+}
+
 impl<R> Deref for Values<R> {
     type Target = [R];
 

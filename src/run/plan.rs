@@ -808,8 +808,8 @@ fn checked_on_cpu(
     let dim = problem.shape.dim();
     let why = match spec.kernel {
         Kernel::FUSED if dim != 3 => format!("a {dim}D grid; use kernel auto"),
-        Kernel::FUSED if method.devices().is_some() => {
-            "a grid that several devices share; use kernel auto".to_owned()
+        Kernel::FUSED if method.devices().is_some_and(Devices::have_frozen_halos) => {
+            "an exchange every few cycles; use kernel auto".to_owned()
         }
         _ => return Ok(on_cpu(spec)),
     };
@@ -1107,8 +1107,16 @@ fn check_share_by(run: &RunSpec) -> Result<(), PlanError> {
 
 /// The method on a grid shared out over several devices, if there are any.
 fn on_devices(spec: &MethodSpec, method: Method, shape: &Shape) -> Result<Method, PlanError> {
+    let is_fused = spec.kernel == Kernel::FUSED && shape.dim() == 3;
     shared_out(spec, method, |method, count, every, link| {
-        Ok(Devices::new(method, shape, count, every, link)?)
+        // Any other method refuses the kernel by itself.
+        let made = match method.plain() {
+            Method::Classic if is_fused && every == NonZeroU64::MIN => {
+                Devices::of_fused(shape, count, link)
+            }
+            _ => Devices::new(method, shape, count, every, link),
+        };
+        Ok(made?)
     })
 }
 

@@ -8,6 +8,7 @@
 //! Lines of a batch are independent, and slabs that visit the fast memories of devices read what lies in the computer's
 //! memory: then nothing is exchanged.
 
+use super::fused_tiles::{MULTIPROCESSORS, fused_tiling};
 use super::{Method, Scheme, ShareBy};
 use crate::grid::{AxisTiling, Precision, Shape, Share, Shares, SharesError};
 use crate::problem::Csr;
@@ -143,6 +144,21 @@ impl Devices {
         let made = if are_apart { Shares::independent } else { Shares::new };
         let shares = made(&axis, count).map_err(|error| SharesError { what, ..error })?;
         Ok(Self { shares: Arc::new(shares), exchange_every, link, share_by: ShareBy::Points })
+    }
+
+    /// Shares out the tiles of kernel `fused` along z, which are as large as suits so many devices.
+    ///
+    /// # Errors
+    /// [`SharesError`] if the grid has too few planes.
+    pub fn of_fused(shape: &Shape, count: usize, link: Link) -> Result<Self, SharesError> {
+        let tiling = |count| fused_tiling(shape, count, MULTIPROCESSORS);
+        let most = || (1..count).rev().find(|count| tiling(*count).is_some()).unwrap_or(1);
+        let (what, exchange_every) = ("rows of tiles", NonZeroU64::MIN);
+        let refused = || SharesError { devices: count, parts: most(), what };
+        let tiles = tiling(count).ok_or_else(refused)?;
+        let [.., z] = tiles.axes() else { return Err(refused()) };
+        let shares = Arc::new(Shares::new(z, count)?);
+        Ok(Self { shares, exchange_every, link, share_by: ShareBy::Points })
     }
 
     /// Shares out blocks of rows of a matrix, by the entries of the rows that they compute. A device receives the values

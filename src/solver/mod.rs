@@ -13,6 +13,7 @@ mod devices;
 mod error;
 #[cfg(test)]
 pub(crate) mod fake;
+mod fused_tiles;
 mod height;
 mod kernel;
 mod layout;

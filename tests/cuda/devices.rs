@@ -4,7 +4,7 @@
 use crate::cases::{Case, case, with_random_rows};
 use crate::gpu::{device, several};
 use crate::iterates::{bits, check, large, maxima, request, settings, share};
-use crate::volumes::volume;
+use crate::volumes::{batches, compare_batches, volume, wide};
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::num::NonZeroU64;
@@ -27,6 +27,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("norms_of_devices_are_those_of_one_gpu", norms_of_devices_are_those_of_one_gpu),
     ("many_cycles_of_devices_are_the_same_cycles", many_cycles_of_devices_are_the_same_cycles),
     ("unequal_shares_make_the_same_bits", unequal_shares_make_the_same_bits),
+    ("devices_make_sweeps_together", devices_make_sweeps_together),
     ("devices_are_observed_as_one", devices_are_observed_as_one),
     ("devices_beside_one_GPU_have_frozen_halos", devices_beside_one_gpu),
     ("devices_refuse_what_they_do_not_share", devices_refuse_what_they_do_not_share),
@@ -295,6 +296,36 @@ fn unequal_shares_make_the_same_bits() {
         compared.set(compared.get() + u32::from(is_taken));
     });
     assert!(compared.get() > 0);
+}
+
+/// Kernel `fused`, whose tiles are shared out evenly or by any speeds; several rounds of the same sweeps, also where graphs are
+/// recorded.
+fn devices_make_sweeps_together() {
+    let speeds = prop::option::of(prop::collection::vec(0.1..9.0_f64, 4));
+    let settings = (wide(), precisions(), 2..=4_usize, speeds, made(), batches(), 0..400_u64);
+    let shared_by = Cell::new([0; 5]);
+    let compare = |(case, precision, most, speeds, made, mut batches, many)| {
+        let (case, batches): (Case, &mut Vec<_>) = (case, &mut batches);
+        let problem = &case.problem;
+        let of_count = |count| Devices::of_fused(&problem.shape, count, Link::NVLINK).ok();
+        let devices = (1..=most).rev().find_map(of_count).expect("one device shares with none");
+        let count = devices.count();
+        let devices = match speeds {
+            Some(speeds) => devices.of_speeds(&Vec::<f64>::from(speeds)[..count]),
+            None => devices,
+        };
+        let method = Method::Classic.on_devices(devices);
+        let gpus = on_gpus(problem, &method, precision, Kernel::FUSED, made);
+        let gpus = gpus.expect("a wide volume");
+        assert_eq!(gpus.device().expect("a GPU").kernel, Kernel::FUSED);
+        batches.push((many, NormRequest::RESIDUAL_L2));
+        compare_batches(problem, precision, gpus, std::mem::take(batches));
+        let mut counts = shared_by.get();
+        counts[count] += 1;
+        shared_by.set(counts);
+    };
+    check(share(60), settings, compare);
+    assert!(shared_by.get()[2..].iter().any(|count| *count > 0), "{:?}", shared_by.get());
 }
 
 /// Fields come from this machine, so what is to be seen is that they are those of the present iterate.

@@ -6,7 +6,7 @@ use crate::cases::{Case, case};
 use crate::devices::{is_near, same};
 use crate::gpu::several;
 use crate::iterates::{bits, maxima};
-use crate::volumes::volume;
+use crate::volumes::{volume, wide};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -123,8 +123,9 @@ struct Shared {
 /// The runs, the same in every process.
 fn runs(count: usize) -> Vec<Shared> {
     let mut runner = TestRunner::deterministic();
-    let cases = prop_oneof![2 => case(), 1 => volume()];
-    let kernels = prop::sample::select(vec![Kernel::CLASSIC, Kernel::SHARED, Kernel::AUTO]);
+    let cases = prop_oneof![2 => case(), 1 => volume(), 1 => wide()];
+    let kernels = vec![Kernel::CLASSIC, Kernel::SHARED, Kernel::AUTO, Kernel::FUSED];
+    let kernels = prop::sample::select(kernels);
     let precisions = prop::sample::select(Precision::ALL.to_vec());
     let settings = (cases, kernels, precisions, 1..=3_u64);
     let mut runs = Vec::new();
@@ -135,13 +136,18 @@ fn runs(count: usize) -> Vec<Shared> {
         if shape.dim() == 1 {
             continue;
         }
-        let sweeps = if kernel == Kernel::CLASSIC { Method::Classic } else { case.hierarchical() };
+        let is_fused = kernel == Kernel::FUSED;
+        let are_sweeps = is_fused || kernel == Kernel::CLASSIC;
+        let sweeps = if are_sweeps { Method::Classic } else { case.hierarchical() };
         // Every other run is exchanged after every cycle.
         let every = if runs.len().is_multiple_of(2) { 1 } else { every };
         let every = NonZeroU64::new(every).expect("at least 1");
-        let Ok(devices) = Devices::new(&sweeps, shape, count, every, Link::NVLINK) else {
-            continue;
+        let every = if is_fused { NonZeroU64::MIN } else { every };
+        let devices = match is_fused {
+            true => Devices::of_fused(shape, count, Link::NVLINK),
+            false => Devices::new(&sweeps, shape, count, every, Link::NVLINK),
         };
+        let Ok(devices) = devices else { continue };
         let method = sweeps.on_devices(devices);
         if cuda::takes(kernel, &method, precision, &case.problem.shape, false).is_ok() {
             runs.push(Shared { case, kernel, precision, every, method });

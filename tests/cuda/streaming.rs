@@ -164,7 +164,9 @@ fn slabs_of_several_devices() {
         }
         let [there, here] = [&several, &one].map(|solver| solver.traffic().expect("counted"));
         assert_eq!((there.down, there.needed), (here.down, here.needed));
-        assert!(there.up >= here.up && there.updates >= here.updates, "{there:?} {here:?}");
+        // The slabs of each device begin anew, and one at the end of the grid recomputes fewer planes.
+        let points = problem.shape.points() as u64;
+        assert!(there.up >= 2 * points && there.updates >= there.needed, "{there:?} {here:?}");
         // Other methods and passes beside it.
         several.restart().expect("GPUs");
         let mut beside = several.with_method(method.clone(), kernel).expect("there is room");

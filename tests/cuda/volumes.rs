@@ -1,6 +1,7 @@
 //! 3D grids: every kernel and every observation against the CPU, and the checked figures.
 
 use crate::cases::Case;
+use crate::devices::is_near;
 use crate::iterates::{block_sizes, check, compare, compare_with, settings, share};
 use crate::observations::{bits, near};
 use proptest::prelude::*;
@@ -9,7 +10,8 @@ use std::sync::Arc;
 use tilescope::grid::{Precision, Shape, Slice, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::{
-    self, FieldRequest, Kernel, Method, MethodName, NormRequest, Quantity, SolverError, Window,
+    self, FieldRequest, Kernel, Method, MethodName, NormRequest, Quantity, Solver, SolverError,
+    Window,
 };
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -146,45 +148,63 @@ fn many_cycles_of_a_volume() {
     });
 }
 
-/// Batches of random lengths of kernel `fused`, with norms and without: the iterate, the one before, and the norms of every cycle.
+/// Volumes that are wide enough for kernel `fused`.
+pub fn wide() -> impl Strategy<Value = Case> {
+    (volume(), 32..=90_usize, 32..=80_usize, 1..=40_usize).prop_map(|(case, x, y, z)| {
+        let shape = Shape::grid_3d(x, y, z).expect("a small shape");
+        let problem = Problem { shape, ..(*case.problem).clone() };
+        Case { problem: Arc::new(problem), ..case }
+    })
+}
+
+/// Cycles of batches, and which of their norms are requested.
+pub fn batches() -> impl Strategy<Value = Vec<(u64, NormRequest)>> {
+    let norms = prop::sample::select(vec![
+        NormRequest::NONE,
+        NormRequest::ALL,
+        NormRequest::RESIDUAL_L2,
+        NormRequest::RESIDUAL_L2,
+    ]);
+    prop::collection::vec((1..=40_u64, norms), 1..=4)
+}
+
+/// Makes batches, and compares the iterate, the one before, and the norms of every cycle with those of a CPU.
+pub fn compare_batches(
+    problem: &Arc<Problem>,
+    precision: Precision,
+    mut gpu: Box<dyn Solver>,
+    batches: Vec<(u64, NormRequest)>,
+) {
+    let mut cpu = solver::on_cpu(problem, Method::Classic, precision, 1).expect("memory");
+    for (cycles, request) in batches {
+        let mut left = cycles;
+        while left > 0 {
+            let made = gpu.cycles(left, request).expect("a GPU at work");
+            left -= made.cycles;
+            for cycle in 0..made.cycles as usize {
+                let here = cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms[0];
+                let Some(there) = made.norms.get(cycle) else { continue };
+                let (there, here) = (there.residual_before.l2, here.residual_before.l2);
+                assert!(is_near(there, here), "cycle {cycle}: {there} {here}");
+            }
+        }
+        let fields = |solver: &dyn Solver| {
+            [solver.solution(), solver.previous()]
+                .map(|field| crate::iterates::bits(&field.expect("it")))
+        };
+        assert!(fields(&*gpu) == fields(&*cpu), "{cycles} cycles with {request:?}");
+    }
+}
+
+/// Batches of random lengths of kernel `fused`, with norms and without.
 fn sweeps_that_are_made_together() {
-    let wide =
-        (volume(), 32..=90_usize, 32..=80_usize, 1..=40_usize).prop_map(|(case, x, y, z)| {
-            let shape = Shape::grid_3d(x, y, z).expect("a small shape");
-            let problem = Problem { shape, ..(*case.problem).clone() };
-            Case { problem: Arc::new(problem), ..case }
-        });
     let precision = prop::sample::select(Precision::ALL.to_vec());
-    let batches = prop::collection::vec((1..=40_u64, 0..4_u8), 1..=4);
-    check(settings() / 10, (wide, precision, batches), |(case, precision, batches)| {
+    check(settings() / 10, (wide(), precision, batches()), |(case, precision, batches)| {
         let (problem, kernel) = (&case.problem, Kernel::FUSED);
         let gpu = crate::gpu::poisoned_solver(problem, Method::Classic, precision, kernel, None);
-        let mut gpu = gpu.expect("a wide volume");
+        let gpu = gpu.expect("a wide volume");
         assert_eq!(gpu.device().expect("a GPU").kernel, kernel);
-        let mut cpu = solver::on_cpu(problem, Method::Classic, precision, 1).expect("memory");
-        for (cycles, norms) in batches {
-            let request = match norms {
-                0 => NormRequest::NONE,
-                1 => NormRequest::ALL,
-                _ => NormRequest::RESIDUAL_L2,
-            };
-            let mut left = cycles;
-            while left > 0 {
-                let made = gpu.cycles(left, request).expect("a GPU at work");
-                left -= made.cycles;
-                for cycle in 0..made.cycles as usize {
-                    let here = cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms[0];
-                    let Some(there) = made.norms.get(cycle) else { continue };
-                    let (there, here) = (there.residual_before.l2, here.residual_before.l2);
-                    assert!((there - here).abs() <= 1e-11 * here, "cycle {cycle}: {there} {here}");
-                }
-            }
-            let fields = |solver: &dyn solver::Solver| {
-                [solver.solution(), solver.previous()]
-                    .map(|field| crate::iterates::bits(&field.expect("it")))
-            };
-            assert!(fields(&*gpu) == fields(&*cpu), "{cycles} cycles with {request:?}");
-        }
+        compare_batches(problem, precision, gpu, batches);
     });
 }
 

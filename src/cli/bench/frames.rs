@@ -6,7 +6,7 @@ use crate::run::{
     Answer, CutLine, FieldKind, MapRequest, ObservationRequest, Phase, Plan, ProfileRequest,
     Report, Worker, WorkerRequest,
 };
-use crate::solver::{self, NormRequest};
+use crate::solver::{self, Batch, NormRequest, SolverError};
 use anyhow::anyhow;
 use serde::Serialize;
 use std::sync::Arc;
@@ -22,6 +22,11 @@ const VIEW: [usize; 2] = [1000, 800];
 /// machine affects all of them alike.
 const TURN: Duration = Duration::from_millis(500);
 const TURNS: u32 = 3;
+
+/// How long nothing is done before each turn, and then a solver is at work: a GPU that has rested is faster at first than one
+/// that reaches the power it may take.
+const REST: Duration = Duration::from_millis(500);
+const AT_WORK: Duration = Duration::from_millis(500);
 
 /// Longest wait for a report of the worker.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,7 +44,7 @@ pub(super) struct Frames {
     pub reports: f64,
 }
 
-/// Measures all variants in turns, for about `span` in total; `None` if the run ends before that, as that
+/// Measures all variants in turns, for about `span` in total, and three seconds for each round of them beside that; `None` if the run ends before that, as that
 /// of a small grid does, which rounding soon brings to rest.
 ///
 /// # Errors
@@ -54,15 +59,13 @@ pub(super) fn measure(plan: &Plan, span: Duration) -> anyhow::Result<Option<Fram
     let mut observer = Observer::start(plan)?;
     let mut all = [(); 4].map(|()| Vec::new());
     for _ in 0..turns {
-        let begin = Instant::now();
-        let mut cycles = 0;
-        while cycles == 0 || begin.elapsed() < turn {
-            cycles += batch()?.cycles;
-        }
-        all[0].push(cycles as f64 / begin.elapsed().as_secs_f64());
+        warm(&mut batch)?;
+        all[0].push(work(&mut batch, turn)?);
+        warm(&mut batch)?;
         let Some((rate, reports)) = observer.observe(turn, false)? else { return Ok(None) };
         all[1].push(rate);
         all[2].push(reports);
+        warm(&mut batch)?;
         let Some((rate, _)) = observer.observe(turn, true)? else { return Ok(None) };
         all[3].push(rate);
     }
@@ -71,6 +74,24 @@ pub(super) fn measure(plan: &Plan, span: Duration) -> anyhow::Result<Option<Fram
         rates[rates.len() / 2]
     });
     Ok(Some(Frames { unobserved, observed, with_reference, reports }))
+}
+
+/// What comes before every turn, so that the GPU begins each alike.
+fn warm(batch: &mut impl FnMut() -> Result<Batch, SolverError>) -> anyhow::Result<()> {
+    std::thread::sleep(REST);
+    work(batch, AT_WORK).map(drop)
+}
+
+/// Makes batches for `span`; returns cycles per second.
+fn work(
+    batch: &mut impl FnMut() -> Result<Batch, SolverError>,
+    span: Duration,
+) -> anyhow::Result<f64> {
+    let (begin, mut cycles) = (Instant::now(), 0);
+    while cycles == 0 || begin.elapsed() < span {
+        cycles += batch()?.cycles;
+    }
+    Ok(cycles as f64 / begin.elapsed().as_secs_f64())
 }
 
 /// Memory budget for keyframes in bytes, the default of the window.
@@ -133,9 +154,16 @@ impl Observer {
         // Without a reference the worker does not use the pause to catch up with it.
         self.request.reference = false;
         self.send(false);
+        self.pause()?;
         let seconds = (end - begin).as_secs_f64();
         let cycles = last.latest.cycle - first.latest.cycle;
         Ok(Some((cycles as f64 / seconds, f64::from(reports) / seconds)))
+    }
+
+    /// Waits until the run is paused: it measures what is not known yet of its iterate, which must not be of the next turn.
+    fn pause(&mut self) -> anyhow::Result<()> {
+        while !self.has_ended && !matches!(self.wait()?.phase, Phase::Paused) {}
+        Ok(())
     }
 
     fn send(&mut self, running: bool) {
@@ -158,12 +186,13 @@ impl Observer {
         if self.has_ended {
             return Ok(None);
         }
-        let answer = self
-            .worker
-            .wait(PATIENCE)
-            .ok_or_else(|| anyhow!("the worker sent no report for a minute"))?;
-        let report = self.report(answer)?;
+        let report = self.wait()?;
         Ok((!self.has_ended).then(|| (Instant::now(), report)))
+    }
+
+    fn wait(&mut self) -> anyhow::Result<Box<Report>> {
+        let answer = self.worker.wait(PATIENCE);
+        self.report(answer.ok_or_else(|| anyhow!("the worker sent no report for a minute"))?)
     }
 
     fn report(&mut self, answer: Answer) -> anyhow::Result<Box<Report>> {

@@ -29,7 +29,7 @@ const CLASSIC_SHARE: f64 = 0.25;
 
 /// … and on a GPU, of whose throughput 95 % is to be left. There the run ends long before Jacobi's
 /// iteration could, which then has the GPU to itself.
-const CLASSIC_SHARE_ON_GPU: f64 = 0.02;
+const CLASSIC_SHARE_ON_GPU: f64 = 0.01;
 
 /// The longest time in which a run that catches up makes cycles without a report, and in which newer
 /// requests wait for it: a setting that is dragged shows pictures on the way, however fast it moves. Then the cycle

@@ -280,6 +280,13 @@ impl<R: Real> Cycle<R> {
                 }
                 other => Self::new(problem, system, other, chosen)?,
             },
+            // The shares of kernel `fused`, which exchanges after every sweep here: these are the sweeps of one device.
+            (Method::OnDevices { devices, sweeps }, Operator::Stencil(_), _)
+                if matches!(sweeps.plain(), Method::Classic)
+                    && devices.shares().axis().overlap() > 0 =>
+            {
+                Self::new(problem, system, sweeps.plain(), chosen)?
+            }
             (Method::OnDevices { devices, sweeps }, operator, Divided::Grid(grid)) => {
                 match (sweeps.streaming(), operator) {
                     (None, _) => Self::OnDevices(OnDevices::new(grid, sweeps.plain(), devices)),
@@ -851,11 +858,11 @@ impl<R: Real> Observe for CpuSolver<R> {
     }
 
     fn solution_part(&self, part: &Region) -> Result<Field<f64>, SolverError> {
-        Ok(self.current.part(part).to_f64())
+        Ok(self.current.part(part).into_f64())
     }
 
     fn solution_planes(&self, planes: Range<usize>) -> Option<Field<f64>> {
-        Some(self.current.planes(planes).to_f64())
+        Some(self.current.planes(planes).into_f64())
     }
 
     fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {

@@ -64,6 +64,8 @@ pub(super) struct Step {
     pub index: usize,
     /// How many sweeps it makes, each a cycle: 1, or what a kernel makes together.
     pub sweeps: usize,
+    /// How many values lie from the sums of one of these sweeps to those of the next.
+    pub apart: usize,
     /// Whether devices that share the grid exchange what it made.
     pub exchanges: bool,
 }
@@ -135,6 +137,12 @@ impl Cycle {
     pub fn along_z(self, axis: AxisArgument) -> Self {
         let [x, y, _] = self.tiles;
         Self { tiles: [x, y, axis], ..self }
+    }
+
+    /// The same where the sums of a sweep lie so many values before those of the next.
+    pub fn with_sums_apart(self, apart: usize) -> Self {
+        let split = SplitArgument { x: counted(apart).unwrap_or(i32::MAX), ..self.split };
+        Self { split, ..self }
     }
 
     /// The same with damped sweeps.

@@ -128,13 +128,13 @@ impl Iterates {
     }
 
     /// The next launch, of one cycle or of an odd number of them: either way the iterate goes to the next array.
-    fn step(&mut self, squares: Pointer, index: usize, sweeps: usize) -> Step {
+    fn step(&mut self, squares: Pointer, index: usize, sweeps: usize, apart: usize) -> Step {
         let [from, to] = [self.current, self.next[0]].map(|array| self.arrays[array]);
         self.since = (self.since + 1) % self.exchange_every;
         let exchanges = self.are_exchanged();
         (self.before, self.current) = (self.current, self.next[0]);
         self.next = [self.next[1], self.current];
-        Step { from, to, squares, index, sweeps, exchanges }
+        Step { from, to, squares, index, sweeps, apart, exchanges }
     }
 }
 
@@ -214,6 +214,11 @@ impl Parts {
     /// Those of cycles that are made one by one.
     pub fn of_cycle(squares: usize, others: usize) -> Self {
         Self { squares, others, cycles: 1 }
+    }
+
+    /// Those of so many cycles together.
+    pub fn together(self, cycles: usize) -> Self {
+        Self { cycles, ..self }
     }
 }
 
@@ -512,7 +517,8 @@ impl GraphBatch {
             let sweeps = if cycle + of_launch < count { of_launch } else { 1 };
             let at = |first: Pointer, index: usize, bytes: usize| first + (index * bytes) as u64;
             let own = at(parts, cycle * self.parts_of_a_cycle, size_of::<f64>());
-            let step = iterates.step(if measure { own } else { 0 }, cycle, sweeps);
+            let (squares, apart) = (if measure { own } else { 0 }, self.parts_of_a_cycle);
+            let step = iterates.step(squares, cycle, sweeps, apart);
             let first = cycle * self.sums_of_a_cycle + self.blocks_of_a_cycle;
             let own = at(sums, first, size_of::<Norms>());
             let parts = if measure && self.finds_all_norms { own } else { 0 };

@@ -260,30 +260,28 @@ impl<R: DeviceReal> CudaSolver<R> {
         [arrays[current], arrays[before]]
     }
 
-    /// A part of the iterate as it is stored.
-    fn fetch(&self, stored: Range<usize>) -> Result<Vec<R>, SolverError> {
-        self.fetch_of(&self.current(), stored)
+    /// A part of the iterate as it is stored, copied to this machine.
+    fn fetch(&self, stored: Range<usize>, to: &mut [R]) -> Result<(), SolverError> {
+        self.fetch_of(&self.current(), stored, to)
     }
 
     /// All of an iterate.
     fn whole(&self, iterate: &CudaView<'_, R>) -> Result<Field<f64>, SolverError> {
         let shape = self.system.shape;
-        let values = self.fetch_of(iterate, 0..shape.stored())?;
-        Ok(Field::from_stored(shape, values).to_f64())
+        let mut field = Field::filled(shape, R::default());
+        self.fetch_of(iterate, 0..shape.stored(), field.as_mut_slice())?;
+        Ok(field.into_f64())
     }
 
-    /// A part of an iterate as it is stored.
+    /// A part of an iterate as it is stored, copied to this machine.
     fn fetch_of(
         &self,
         iterate: &CudaView<'_, R>,
         stored: Range<usize>,
-    ) -> Result<Vec<R>, SolverError> {
-        let call = || -> Result<Vec<R>, DriverError> {
-            let values = self.observing.clone_dtoh(&iterate.slice(stored))?;
-            self.observing.synchronize()?;
-            Ok(values)
-        };
-        self.system.gpu.check(call())
+        to: &mut [R],
+    ) -> Result<(), SolverError> {
+        let copied = self.observing.memcpy_dtoh(&iterate.slice(stored), to);
+        self.system.gpu.check(copied.and_then(|()| self.observing.synchronize()))
     }
 
     /// Prepares cycles with these norms.
@@ -496,15 +494,25 @@ impl<R: DeviceReal> Observe for CudaSolver<R> {
         let mut field = Field::filled(bands, R::default());
         let there = bands.stored_around(of_rows.clone(), of_planes.clone());
         for (from, to) in shape.stored_around(rows, planes).zip(there) {
-            field.as_mut_slice()[to].copy_from_slice(&self.fetch(from)?);
+            self.fetch(from, &mut field.as_mut_slice()[to])?;
         }
-        Ok(field.part(&[columns, of_rows, of_planes]).to_f64())
+        Ok(field.part(&[columns, of_rows, of_planes]).into_f64())
+    }
+
+    /// A GPU that fails does so again when it is asked for all.
+    fn solution_planes(&self, planes: Range<usize>) -> Option<Field<f64>> {
+        let shape = &self.system.shape;
+        let mut field = Field::filled(shape.with_planes(planes.len()), R::default());
+        self.fetch(shape.stored_planes(planes), field.as_mut_slice()).ok()?;
+        Some(field.into_f64())
     }
 
     fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
         let shape = &self.system.shape;
         let first = shape.row_start(row) + 1;
-        Ok(self.fetch(first..first + shape.nx())?.into_iter().map(R::to_f64).collect())
+        let mut row = vec![R::default(); shape.nx()];
+        self.fetch(first..first + shape.nx(), &mut row)?;
+        Ok(row.into_iter().map(R::to_f64).collect())
     }
 }
 

@@ -114,7 +114,8 @@ impl<'a, P: Part> SharedCycles<'a, P> {
         events.done.record(&streams.border)
     }
 
-    /// Enqueues the report of the norms of a cycle to the first device, once they are known.
+    /// Enqueues the report of the norms of a cycle, or of some that are made together, to the first device, once they are
+    /// known.
     fn report(&self, step: Step, others: Others) -> Result<(), DriverError> {
         let first = &self.shares[0].streams.copies;
         let [mut squares, mut parts] = [step.squares, others.parts];
@@ -125,16 +126,21 @@ impl<'a, P: Part> SharedCycles<'a, P> {
             squares += (before.part.parts() * size_of::<f64>()) as u64;
             parts += (before.part.other_parts() * size_of::<Norms>()) as u64;
             streams.copies.wait(&events.done)?;
-            let mut send = |transfer, ends, bytes| {
+            let mut send = |transfer, ends, bytes, place| {
                 let streams = [&streams.copies, first];
-                let place = step.index;
                 parcels.push(Parcel { transfer, streams, ends, bytes, place, after: None });
             };
-            if let Some(own) = share.own_squares(step.index) {
-                send(&report.squares, [own, squares], part.parts() * size_of::<f64>());
+            for sweep in 0..step.sweeps {
+                let place = step.index + sweep;
+                if let Some(own) = share.own_squares(place) {
+                    let there = squares + (sweep * step.apart * size_of::<f64>()) as u64;
+                    send(&report.squares, [own, there], part.parts() * size_of::<f64>(), place);
+                }
             }
+            // They are found of cycles that are made one by one.
             if let Some(own) = share.own_others(step.index).filter(|_| others.parts != 0) {
-                send(&report.others, [own, parts], part.other_parts() * size_of::<Norms>());
+                let bytes = part.other_parts() * size_of::<Norms>();
+                send(&report.others, [own, parts], bytes, step.index);
             }
         }
         self.paths.enqueue(&parcels)
@@ -163,12 +169,12 @@ impl<P: Part> Cycles for SharedCycles<'_, P> {
         let arrays = [step.from, step.to].map(|at| self.array(at));
         for (device, share) in self.shares.iter().enumerate() {
             let [from, to] = arrays.map(|array| share.arrays[array].interior);
-            let squares = match share.own_squares(step.index).filter(|_| step.squares != 0) {
-                Some(own) => own,
-                None => step.squares,
+            let (squares, apart) = match share.own_squares(step.index) {
+                Some(own) if step.squares != 0 => (own, share.part.parts()),
+                _ => (step.squares, step.apart),
             };
             let own = share.others(others, step.index);
-            self.compute(device, Step { from, to, squares, ..step }, own)?;
+            self.compute(device, Step { from, to, squares, apart, ..step }, own)?;
         }
         let ending = if step.exchanges { Ending::Exchange } else { Ending::Keep };
         match ending {

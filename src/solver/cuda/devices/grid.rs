@@ -171,9 +171,11 @@ impl<R: DeviceReal> Tiles<'_, R> {
         rows: Range<usize>,
     ) -> Result<View<R>, SolverError> {
         let are_lines = self.system.shape().dim() == 1;
-        let (before, shape) = match self.setting.method.tiling().filter(|_| !are_lines) {
-            Some(_) => (-(computed.start as isize), *self.system.shape()),
-            None => {
+        let has_tiles =
+            self.setting.method.tiling().is_some() || self.kernel.name == Kernel::FUSED.name();
+        let (before, shape) = match has_tiles && !are_lines {
+            true => (-(computed.start as isize), *self.system.shape()),
+            false => {
                 let axis = self.shares.axis();
                 let planes = axis.owned(rows.start).start..axis.owned(rows.end - 1).end;
                 (planes.start as isize - computed.start as isize, self.shape(planes.len()))
@@ -260,6 +262,11 @@ impl<R: DeviceReal> Part for GridPart<R> {
 
     fn parts(&self) -> usize {
         self.parts
+    }
+
+    fn sweeps_together(&self) -> usize {
+        let pieces = self.inner.iter().chain(&self.borders);
+        pieces.map(|piece| piece.kernel.sweeps_together()).min().unwrap_or(1)
     }
 
     fn other_parts(&self) -> usize {

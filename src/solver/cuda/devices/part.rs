@@ -66,6 +66,11 @@ pub(super) trait Part: Send + Sized + 'static {
     /// Sums of squares of a cycle.
     fn parts(&self) -> usize;
 
+    /// How many cycles it can make together, each a sweep.
+    fn sweeps_together(&self) -> usize {
+        1
+    }
+
     /// In how many parts the other norms of a cycle come; 0 unless they are found.
     fn other_parts(&self) -> usize;
 

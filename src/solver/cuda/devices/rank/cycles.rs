@@ -97,7 +97,9 @@ impl<R: DeviceReal> RankCycles<'_, R> {
             return Ok(());
         }
         streams.copies.wait(&events.done)?;
-        let squares = shared_parts::<f64>(own, step.squares, &self.parts.squares);
+        let of_sweep = |sweep: usize| step.squares + (sweep * step.apart * size_of::<f64>()) as u64;
+        let squares = (0..step.sweeps)
+            .flat_map(|sweep| shared_parts::<f64>(own, of_sweep(sweep), &self.parts.squares));
         let others = (others.parts != 0)
             .then(|| shared_parts::<Norms>(own, others.parts, &self.parts.others))
             .into_iter()
