@@ -52,8 +52,8 @@ fn all(arguments: &[&str]) -> Vec<String> {
 
 #[test]
 fn two_and_four_processes_without_a_gpu_all_say_why_they_end() {
-    for count in [2, 4] {
-        let said = all(&vec![SOLVE; count]);
+    for (count, arguments) in [(2, SOLVE), (4, SOLVE), (2, "solve --matrix trefethen-2000")] {
+        let said = all(&vec![arguments; count]);
         for sentence in &said {
             assert_eq!(*sentence, said[0]);
             assert!(sentence.starts_with("rank 0 cannot take part: "), "{sentence}");
@@ -113,7 +113,7 @@ fn what_processes_do_not_share_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, code, said) in [
         ("solve --shape 1024", 2, "WORLD_SIZE is 2; the points of a single line are shared out"),
-        ("solve --matrix trefethen-2000", 2, "WORLD_SIZE is 2; the blocks of a matrix are shared"),
+        ("solve --matrix trefethen-20 --tile 20", 2, "WORLD_SIZE is 2; it must be at most 1 GPU"),
         ("solve --shape 64x64x64 --method pyramid", 2, "WORLD_SIZE is 2; the slabs of a pyramid"),
         ("solve --backend cpu", 1, "--backend cpu does not go with WORLD_SIZE 2: "),
         ("solve --devices 0,1", 1, "--devices does not go with WORLD_SIZE 2: "),

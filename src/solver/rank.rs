@@ -1,6 +1,6 @@
-//! A process among several that share a grid, one GPU each.
+//! A process among several that share a grid or a matrix, one GPU each.
 
-/// A process among those that share a grid.
+/// A process among those that share a grid or a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rank {
     /// Its number, from 0; rank 0 prints and saves.
@@ -31,7 +31,7 @@ pub struct RankOf {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NcclError {
     /// The program was built without the feature `cuda`.
-    #[error("processes share a grid on GPUs, and this build has no CUDA (feature `cuda`)")]
+    #[error("processes share a run on GPUs, and this build has no CUDA (feature `cuda`)")]
     NotBuilt,
     /// Its library is in none of the places where it is looked for.
     #[error(

@@ -304,14 +304,13 @@ fn devices_make_sweeps_together() {
     let speeds = prop::option::of(prop::collection::vec(0.1..9.0_f64, 4));
     let settings = (wide(), precisions(), 2..=4_usize, speeds, made(), batches(), 0..400_u64);
     let shared_by = Cell::new([0; 5]);
-    let compare = |(case, precision, most, speeds, made, mut batches, many)| {
-        let (case, batches): (Case, &mut Vec<_>) = (case, &mut batches);
+    check(share(60), settings, |(case, precision, most, speeds, made, mut batches, many)| {
         let problem = &case.problem;
         let of_count = |count| Devices::of_fused(&problem.shape, count, Link::NVLINK).ok();
         let devices = (1..=most).rev().find_map(of_count).expect("one device shares with none");
         let count = devices.count();
         let devices = match speeds {
-            Some(speeds) => devices.of_speeds(&Vec::<f64>::from(speeds)[..count]),
+            Some(speeds) => devices.of_speeds(&speeds[..count]),
             None => devices,
         };
         let method = Method::Classic.on_devices(devices);
@@ -319,12 +318,11 @@ fn devices_make_sweeps_together() {
         let gpus = gpus.expect("a wide volume");
         assert_eq!(gpus.device().expect("a GPU").kernel, Kernel::FUSED);
         batches.push((many, NormRequest::RESIDUAL_L2));
-        compare_batches(problem, precision, gpus, std::mem::take(batches));
+        compare_batches(problem, precision, gpus, batches);
         let mut counts = shared_by.get();
         counts[count] += 1;
         shared_by.set(counts);
-    };
-    check(share(60), settings, compare);
+    });
     assert!(shared_by.get()[2..].iter().any(|count| *count > 0), "{:?}", shared_by.get());
 }
 

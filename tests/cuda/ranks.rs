@@ -1,11 +1,13 @@
-//! Processes that share a grid, each with a GPU of its own, make the bits of the CPU and the norms of one GPU.
+//! Processes that share a grid or a matrix, each with a GPU of its own, make the bits of the CPU and the norms of one GPU.
 //!
 //! A test starts its own program once for each process, with the variables below.
 
-use crate::cases::{Case, case};
-use crate::devices::{is_near, same};
+use crate::cases::case;
+use crate::devices::{is_near, precisions, same};
 use crate::gpu::several;
 use crate::iterates::{bits, maxima};
+use crate::matrices::{self, larger};
+use crate::matrix_devices;
 use crate::volumes::{volume, wide};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -14,9 +16,11 @@ use std::fs;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use tilescope::grid::Precision;
+use tilescope::grid::{Field, Precision};
+use tilescope::problem::Problem;
 use tilescope::solver::cuda::{self, Device};
 use tilescope::solver::{
     self, Devices, ExchangePath, GroupId, Kernel, Link, Method, NormRequest, Place, Rank, RankOf,
@@ -34,7 +38,7 @@ const RANK: &str = "TILESCOPE_TEST_RANK";
 const FOLDER: &str = "TILESCOPE_TEST_FOLDER";
 
 /// Runs that the processes make, one after the other; each has a group of its own.
-const RUNS: usize = 10;
+const RUNS: usize = 18;
 
 /// When something hangs.
 const LONGEST: Duration = Duration::from_secs(400);
@@ -113,65 +117,87 @@ fn group(folder: &Path, rank: Rank, number: usize) -> GroupId {
 
 #[derive(Debug)]
 struct Shared {
-    case: Case,
+    problem: Arc<Problem>,
+    /// The method on one device, and on those of the processes.
+    alone: Method,
+    method: Method,
     kernel: Kernel,
     precision: Precision,
     every: NonZeroU64,
-    method: Method,
+    exact: Field<f64>,
+    cycles: usize,
 }
 
 /// The runs, the same in every process.
 fn runs(count: usize) -> Vec<Shared> {
     let mut runner = TestRunner::deterministic();
-    let cases = prop_oneof![2 => case(), 1 => volume(), 1 => wide()];
-    let kernels = vec![Kernel::CLASSIC, Kernel::SHARED, Kernel::AUTO, Kernel::FUSED];
-    let kernels = prop::sample::select(kernels);
-    let precisions = prop::sample::select(Precision::ALL.to_vec());
-    let settings = (cases, kernels, precisions, 1..=3_u64);
     let mut runs = Vec::new();
     while runs.len() < RUNS {
-        let (case, kernel, precision, every) =
-            settings.new_tree(&mut runner).expect("a value").current();
-        let shape = &case.problem.shape;
-        if shape.dim() == 1 {
-            continue;
-        }
-        let is_fused = kernel == Kernel::FUSED;
-        let are_sweeps = is_fused || kernel == Kernel::CLASSIC;
-        let sweeps = if are_sweeps { Method::Classic } else { case.hierarchical() };
-        // Every other run is exchanged after every cycle.
-        let every = if runs.len().is_multiple_of(2) { 1 } else { every };
+        // Every other run is exchanged after every cycle, and every third is of a matrix.
+        let every = if runs.len().is_multiple_of(2) { 1..=1 } else { 1..=3_u64 };
+        let every = every.new_tree(&mut runner).expect("a value").current();
         let every = NonZeroU64::new(every).expect("at least 1");
-        let every = if is_fused { NonZeroU64::MIN } else { every };
-        let devices = match is_fused {
-            true => Devices::of_fused(shape, count, Link::NVLINK),
-            false => Devices::new(&sweeps, shape, count, every, Link::NVLINK),
+        let drawn = match runs.len().is_multiple_of(3) {
+            true => of_matrix(count, every, &mut runner),
+            false => of_grid(count, every, &mut runner),
         };
-        let Ok(devices) = devices else { continue };
-        let method = sweeps.on_devices(devices);
-        if cuda::takes(kernel, &method, precision, &case.problem.shape, false).is_ok() {
-            runs.push(Shared { case, kernel, precision, every, method });
-        }
+        runs.extend(drawn.filter(|run| {
+            let Shared { kernel, method, precision, problem, .. } = run;
+            cuda::takes(*kernel, method, *precision, &problem.shape, false).is_ok()
+        }));
     }
     runs
 }
 
+/// A run on a grid, if as many processes can share it.
+fn of_grid(count: usize, every: NonZeroU64, runner: &mut TestRunner) -> Option<Shared> {
+    let cases = prop_oneof![2 => case(), 1 => volume(), 1 => wide()];
+    let kernels = vec![Kernel::CLASSIC, Kernel::SHARED, Kernel::AUTO, Kernel::FUSED];
+    let settings = (cases, prop::sample::select(kernels), precisions());
+    let (case, kernel, precision) = settings.new_tree(runner).expect("a value").current();
+    let shape = &case.problem.shape;
+    let is_fused = kernel == Kernel::FUSED;
+    let are_sweeps = is_fused || kernel == Kernel::CLASSIC;
+    let alone = if are_sweeps { Method::Classic } else { case.hierarchical() };
+    let every = if is_fused { NonZeroU64::MIN } else { every };
+    let devices = match is_fused {
+        true => Devices::of_fused(shape, count, Link::NVLINK),
+        false => Devices::new(&alone, shape, count, every, Link::NVLINK),
+    };
+    let method = alone.clone().on_devices(devices.ok().filter(|_| shape.dim() > 1)?);
+    let (exact, cycles) = (case.other(), case.cycles);
+    Some(Shared { problem: case.problem, alone, method, kernel, precision, every, exact, cycles })
+}
+
+/// A run on a matrix, if it has as many blocks.
+fn of_matrix(count: usize, every: NonZeroU64, runner: &mut TestRunner) -> Option<Shared> {
+    let settings = (larger(), matrices::kernels(), precisions(), prop::bool::weighted(0.2));
+    let drawn = settings.new_tree(runner).expect("a value").current();
+    let (case, kernel, precision, is_classic) = drawn;
+    let alone = if is_classic { Method::Classic } else { case.method() };
+    let problem = case.problem();
+    let method = matrix_devices::shared(&case, &problem, alone.clone(), count, every.get());
+    method.devices().filter(|devices| devices.count() == count)?;
+    let exact = matrix_devices::exact(&problem);
+    Some(Shared { problem, alone, method, kernel, precision, every, exact, cycles: 2 })
+}
+
 fn compare(run: &Shared, own: RankOf) {
-    let Shared { case, kernel, precision, every, method } = run;
+    let Shared { problem, kernel, precision, every, method, exact, cycles, .. } = run;
     let place = Place::Cuda {
         devices: vec![Device::new(own.rank.index as u32)],
         exchange: ExchangePath::Auto,
         kernel: *kernel,
         block_size: None,
     };
-    let made = solver::set_up_rank(&case.problem, method.clone(), *precision, &place, own);
-    let mut rank = made.expect("a part of the grid");
-    let mut cpu = solver::on_cpu(&case.problem, method.clone(), *precision, 1).expect("memory");
+    let made = solver::set_up_rank(problem, method.clone(), *precision, &place, own);
+    let mut rank = made.expect("a part of the whole");
+    let mut cpu = solver::on_cpu(problem, method.clone(), *precision, 1).expect("memory");
     for solver in [&mut rank, &mut cpu] {
-        solver.set_exact(std::sync::Arc::new(case.other())).expect("there is room");
+        solver.set_exact(Arc::new(exact.clone())).expect("there is room");
     }
     let every = every.get() as usize;
-    for cycle in 0..case.cycles + 2 * every {
+    for cycle in 0..cycles + 2 * every {
         let request =
             if cycle.is_multiple_of(2) { NormRequest::ALL } else { NormRequest::RESIDUAL_L2 };
         let there = rank.cycles(1, request).expect("a GPU at work").norms[0];
@@ -199,8 +225,8 @@ fn many_cycles(run: &Shared, rank: &mut Box<dyn Solver>, cpu: &mut Box<dyn Solve
     const CYCLES: u64 = 300;
     let is_tiled = run.method.tiling().is_some() && run.every.get() == 1;
     let one = is_tiled.then(|| {
-        let (problem, method) = (&run.case.problem, run.case.hierarchical());
-        crate::gpu::solver(problem, method, run.precision, run.kernel).expect("what several take")
+        let Shared { problem, alone, precision, kernel, .. } = run;
+        crate::gpu::solver(problem, alone.clone(), *precision, *kernel).expect("what several take")
     });
     let mut one = one;
     cpu.restart().expect("a CPU");

@@ -22,7 +22,7 @@ pub(super) use error::RankError;
 pub(super) use launch::Launch;
 pub(super) use watch::Watch;
 
-use crate::run::{Backend, MethodName, Plan, PlanError, Planner, ProblemKind, RunSpec};
+use crate::run::{Backend, MethodName, Plan, PlanError, Planner, RunSpec};
 use crate::solver::cuda::{self, Device};
 use crate::solver::{ExchangePath, Place, RankOf};
 use memory::Memory;
@@ -42,7 +42,7 @@ pub(super) fn plan(spec: &RunSpec, launch: &Launch) -> anyhow::Result<Plan> {
     if method.backend == Backend::Cpu {
         return refuse(
             "--backend cpu",
-            "processes share a grid on GPUs; --simulate-devices does so on one CPU",
+            "processes share a run on GPUs; --simulate-devices does so on one CPU",
         );
     }
     if method.simulate_devices.is_some() {
@@ -54,15 +54,8 @@ pub(super) fn plan(spec: &RunSpec, launch: &Launch) -> anyhow::Result<Plan> {
     if ![ExchangePath::Auto, ExchangePath::Nccl].contains(&method.exchange) {
         return refuse("--exchange", "NCCL moves values between processes");
     }
-    let in_one_process = match spec.problem.kind {
-        ProblemKind::Matrix => Some("the blocks of a matrix"),
-        _ if method.name == MethodName::Pyramid => Some("the slabs of a pyramid"),
-        _ => None,
-    };
-    if let Some(what) = in_one_process {
-        let allowed = format!(
-            "{what} are shared out over the GPUs of one process (--devices), and not over processes"
-        );
+    if method.name == MethodName::Pyramid {
+        let allowed = "the slabs of a pyramid visit the GPUs of one process (--devices) from its memory, and not those of several processes".to_owned();
         let (field, value) = ("WORLD_SIZE", count.to_string());
         return Err(PlanError::Value { field, value, allowed }.into());
     }

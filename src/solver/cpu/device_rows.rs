@@ -48,6 +48,14 @@ pub(in crate::solver) struct RowMessage {
     pub received: usize,
 }
 
+impl RowMessage {
+    /// How many values it has.
+    #[cfg(feature = "cuda")]
+    pub fn values(&self) -> usize {
+        self.sent.iter().map(ExactSizeIterator::len).sum()
+    }
+}
+
 impl SharedRows {
     /// Of devices with these blocks, ascending, none of which is owned by two devices.
     pub fn new(matrix: &Csr, shares: &Shares, blocks: Vec<BlockRows>) -> Self {

@@ -209,14 +209,10 @@ pub(super) fn rank_solver(
     own: RankOf,
 ) -> Result<Box<dyn Solver>, SolverError> {
     let device = device::single(devices)?;
-    Ok(match precision {
-        Precision::F32 => {
-            Box::new(devices::RankSolver::<f32>::new(problem, method, device, chosen, own)?)
-        }
-        Precision::F64 => {
-            Box::new(devices::RankSolver::<f64>::new(problem, method, device, chosen, own)?)
-        }
-    })
+    match precision {
+        Precision::F32 => devices::rank_solver::<f32>(problem, method, device, chosen, own),
+        Precision::F64 => devices::rank_solver::<f64>(problem, method, device, chosen, own),
+    }
 }
 
 /// There is none in this build.

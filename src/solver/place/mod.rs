@@ -54,7 +54,7 @@ pub fn set_up(
     }
 }
 
-/// Sets up the part of one of several processes that share a grid, on the GPU of `place`, and waits for the others. Making
+/// Sets up the part of one of several processes that share a grid or a matrix, on the GPU of `place`, and waits for the others. Making
 /// cycles, norms, and the first copy of an iterate are collective from then on: every process of the group makes the same
 /// calls in the same order, and each gets the values of the whole grid.
 ///
@@ -68,7 +68,7 @@ pub fn set_up_rank(
     own: RankOf,
 ) -> Result<Box<dyn Solver>, SolverError> {
     match place {
-        Place::Cpu { .. } => Err(SolverError::Operator("processes that share a grid on CPUs")),
+        Place::Cpu { .. } => Err(SolverError::Operator("processes that share a run on CPUs")),
         Place::Cuda { devices, kernel, block_size, .. } => {
             let chosen = (*kernel, *block_size);
             cuda::rank_solver(problem, method, precision, devices, chosen, own)

@@ -9,6 +9,8 @@ use super::messages::Message;
 use super::pack::Packer;
 use super::part::{Cut, Part, Setup};
 use super::paths::Paths;
+use super::rank::RankSolver;
+use super::rank::part::{RankCut, RankMessage, RankPart, RankSetup};
 use super::share::DeviceShare;
 use crate::clock::Instant;
 use crate::grid::Share;
@@ -121,48 +123,21 @@ impl<R: DeviceReal> Part for BlocksPart<R> {
         let messages = rows.messages();
         let mut set_up = host.set_up_times();
         let mut shares = Vec::with_capacity(gpus.len());
-        // Where the rows of each message begin among those that are packed for it.
-        let mut packed_at = vec![None; messages.len()];
         for (device, rows) in rows.into_devices(system).enumerate() {
-            let DeviceRows { kept, system, blocks } = rows;
             set_up.reorganise += begin.elapsed().as_secs_f64();
             begin = Instant::now();
-            let mut packed = Vec::new();
-            let mut sent = Vec::new();
-            for (number, message) in messages.iter().enumerate() {
-                if message.from != device {
-                    continue;
-                }
-                sent.extend_from_slice(&message.sent);
-                // A single run is copied from where it lies.
-                if message.sent.len() > 1 {
-                    packed_at[number] = Some(packed.len());
-                    packed.extend(
-                        message.sent.iter().flat_map(|run| run.clone().map(|at| at as u32)),
-                    );
-                }
-            }
-            let gpu = &gpus[device];
-            let prepare = |stream: &_, _| {
-                BlocksPart::new(gpu, stream, (&system, &blocks), &chosen, &sent, &packed)
-            };
-            let share = DeviceShare::new(gpu, Kept::rows(&problem.shape, kept), prepare)?;
+            let share = share_of(problem, &gpus[device], rows, &messages, device, &chosen)?;
             let SetUpTimes { reorganise, .. } = share.part.kernel.set_up_times();
             set_up.reorganise += reorganise;
             set_up.upload += begin.elapsed().as_secs_f64() - reorganise;
             shares.push(share);
             begin = Instant::now();
         }
-        let made = messages.iter().zip(packed_at).map(|(message, packed)| {
-            let RowMessage { from, to, sent, received } = message;
-            let share: &DeviceShare<Self> = &shares[*from];
-            let from_there = match (packed, &share.part.packer) {
-                (Some(first), Some(packer)) => [packer.address(first, &share.streams.copies); 2],
-                _ => share.addresses(FIRST_POINT + sent[0].start),
-            };
-            let ends = [from_there, shares[*to].addresses(FIRST_POINT + received)];
-            let values: usize = sent.iter().map(ExactSizeIterator::len).sum();
-            Message::new([*from, *to], paths, ends, values * size_of::<R>())
+        let made = messages.iter().enumerate().map(|(number, message)| {
+            let RowMessage { from, to, received, .. } = message;
+            let sent = sent_from(&shares[*from], &messages, number);
+            let ends = [sent, shares[*to].addresses(FIRST_POINT + received)];
+            Message::new([*from, *to], paths, ends, message.values() * size_of::<R>())
         });
         let messages = made.collect::<Result<_, _>>()?;
         Ok(Cut { kernel: chosen.kernel(), shares, messages, set_up })
@@ -245,6 +220,88 @@ impl<R: DeviceReal> Part for BlocksPart<R> {
         _: NormRequest,
     ) -> Option<Result<Norms, SolverError>> {
         None
+    }
+}
+
+impl<R: DeviceReal> RankPart for BlocksPart<R> {
+    fn cut_own(setup: &RankSetup<'_, R>) -> Result<RankCut<Self>, SolverError> {
+        let RankSetup { problem, method, devices, own, gpu, shared_bytes, host, kernel, .. } =
+            *setup;
+        let (Some(matrix), Some(system), Method::OnDevices { sweeps, .. }) =
+            (problem.operator.matrix(), host.matrix(), method)
+        else {
+            return Err(SolverError::Operator("a grid, or damped sweeps of a matrix"));
+        };
+        let begin = Instant::now();
+        let (chosen, blocks) = cut(matrix, sweeps, kernel, R::PRECISION, shared_bytes)?;
+        let borders: Vec<_> = devices.shares().borders().collect();
+        let rows = SharedRows::new(matrix, devices.shares(), cut_at(&borders, blocks));
+        let messages = rows.messages();
+        let rows = rows.into_devices(system).nth(own);
+        let rows = rows.ok_or(SolverError::Operator("fewer blocks than processes"))?;
+        let mut set_up = host.set_up_times();
+        set_up.reorganise += begin.elapsed().as_secs_f64();
+        let begin = Instant::now();
+        let share = share_of(problem, gpu, rows, &messages, own, &chosen)?;
+        let SetUpTimes { reorganise, .. } = share.part.kernel.set_up_times();
+        set_up.reorganise += reorganise;
+        set_up.upload += begin.elapsed().as_secs_f64() - reorganise;
+        let of_own = |(number, message): (usize, &RowMessage)| {
+            let (is_sent, bytes) = (message.from == own, message.values() * size_of::<R>());
+            let (peer, at) = match is_sent {
+                true => (message.to, sent_from(&share, &messages, number)),
+                false => (message.from, share.addresses(FIRST_POINT + message.received)),
+            };
+            (is_sent || message.to == own).then_some(RankMessage { peer, is_sent, at, bytes })
+        };
+        let messages = messages.iter().enumerate().filter_map(of_own).collect();
+        Ok(RankCut { kernel: chosen.kernel(), share, messages, set_up })
+    }
+
+    /// By the code of the CPU, as on one GPU.
+    fn norms_of_ranks(_: &RankSolver<Self>, _: NormRequest) -> Option<Result<Norms, SolverError>> {
+        None
+    }
+}
+
+/// The rows of a device on its GPU, with those packed that it sends in several runs.
+fn share_of<R: DeviceReal>(
+    problem: &Problem,
+    gpu: &Arc<Gpu>,
+    rows: DeviceRows<R>,
+    messages: &[RowMessage],
+    device: usize,
+    chosen: &ChosenKernel,
+) -> Result<DeviceShare<BlocksPart<R>>, SolverError> {
+    let DeviceRows { kept, system, blocks } = rows;
+    let own = || messages.iter().filter(|message| message.from == device);
+    let sent: Vec<_> = own().flat_map(|message| message.sent.iter().cloned()).collect();
+    let runs = own().filter(|message| is_packed(message)).flat_map(|message| &message.sent);
+    let packed: Vec<_> = runs.flat_map(|run| run.clone().map(|at| at as u32)).collect();
+    let prepare =
+        |stream: &_, _| BlocksPart::new(gpu, stream, (&system, &blocks), chosen, &sent, &packed);
+    DeviceShare::new(gpu, Kept::rows(&problem.shape, kept), prepare)
+}
+
+/// A single run is copied from where it lies.
+fn is_packed(message: &RowMessage) -> bool {
+    message.sent.len() > 1
+}
+
+/// Where the values of a message lie at their sender, for either of its arrays.
+fn sent_from<R: DeviceReal>(
+    sender: &DeviceShare<BlocksPart<R>>,
+    messages: &[RowMessage],
+    number: usize,
+) -> [Pointer; 2] {
+    let message = &messages[number];
+    match &sender.part.packer {
+        Some(packer) if is_packed(message) => {
+            let before = messages[..number].iter().filter(|it| it.from == message.from);
+            let first = before.filter(|it| is_packed(it)).map(RowMessage::values).sum();
+            [packer.address(first, &sender.streams.copies); 2]
+        }
+        _ => sender.addresses(FIRST_POINT + message.sent[0].start),
     }
 }
 

@@ -10,6 +10,8 @@ use super::messages::Message;
 use super::norms;
 use super::part::{Cut, Part, Setup};
 use super::paths::Paths;
+use super::rank::RankSolver;
+use super::rank::part::{RankCut, RankMessage, RankPart, RankSetup};
 use super::share::DeviceShare;
 use crate::grid::{Shape, Share, Shares};
 use crate::problem::{Problem, Source, System};
@@ -347,6 +349,51 @@ impl<R: DeviceReal> Part for GridPart<R> {
             })
         };
         Some(found())
+    }
+}
+
+impl<R: DeviceReal> RankPart for GridPart<R> {
+    fn cut_own(setup: &RankSetup<'_, R>) -> Result<RankCut<Self>, SolverError> {
+        let RankSetup { problem, method, devices, own, gpu, shared_bytes, host, .. } = *setup;
+        let setting = Setting {
+            method,
+            precision: R::PRECISION,
+            shape: &problem.shape,
+            shared_bytes,
+            is_per_point: problem.operator.is_per_point(),
+            block_size: setup.block_size,
+        };
+        let chosen = setup.kernel;
+        let row = kernels::choose(chosen, &setting).map_err(|refused| refused.error(chosen))?;
+        let (rhs, shares) = (&problem.rhs, devices.shares());
+        let system = host.grid().ok_or(SolverError::Operator("a matrix"))?;
+        let tiles = Tiles { system, rhs, shares, setting: &setting, kernel: row };
+        let share = tiles.share(gpu, own)?;
+        let first = problem.shape.stored_planes(shares.of_devices()[own].computed.clone()).start;
+        let mut messages = Vec::new();
+        for (to, receiver) in shares.of_devices().iter().enumerate() {
+            for received in receiver.received.iter().filter(|it| own == to || own == it.from) {
+                let is_sent = received.from == own;
+                let peer = if is_sent { to } else { received.from };
+                let runs =
+                    received.planes.iter().map(|run| problem.shape.stored_alone(run.clone()));
+                messages.extend(runs.map(|stored| RankMessage {
+                    peer,
+                    is_sent,
+                    at: share.addresses(stored.start - first),
+                    bytes: stored.len() * size_of::<R>(),
+                }));
+            }
+        }
+        let kernel = Kernel::named(row.name);
+        Ok(RankCut { kernel, share, messages, set_up: SetUpTimes::default() })
+    }
+
+    fn norms_of_ranks(
+        solver: &RankSolver<Self>,
+        request: NormRequest,
+    ) -> Option<Result<Norms, SolverError>> {
+        Some(solver.norms_by_passes(request))
     }
 }
 

@@ -47,8 +47,8 @@ use crate::problem::Problem;
 use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::{
     Advance, Batch, CycleNorms, Describe, DeviceInfo, Devices, ExchangePath, Footprint, Kernel,
-    Method, NormRequest, Norms, Observe, Products, SetUpTimes, ShareBy, Solver, SolverError,
-    Unavailable,
+    Method, NormRequest, Norms, Observe, Products, RankOf, SetUpTimes, ShareBy, Solver,
+    SolverError, Unavailable,
 };
 use blocks::BlocksPart;
 use cudarc::driver::CudaEvent;
@@ -64,7 +64,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 pub(super) use links::measure as measure_links;
-pub(super) use rank::RankSolver;
+use rank::RankSolver;
 
 /// A solver on devices that share a grid or a matrix. Exchanged after every cycle, its iterates are those of one
 /// device, to the last bit; else those of devices that a CPU simulates.
@@ -108,6 +108,25 @@ pub(super) fn solver<R: DeviceReal>(
         None => DevicesSolver::<GridPart<R>>::boxed(problem, method, on, chosen, is_poisoned),
         Some(_) => DevicesSolver::<BlocksPart<R>>::boxed(problem, method, on, chosen, is_poisoned),
     }
+}
+
+/// Sets up the part of one of several processes, on its GPU ([`crate::solver::set_up_rank`]).
+///
+/// # Errors
+/// As there.
+pub(super) fn rank_solver<R: DeviceReal>(
+    problem: &Arc<Problem>,
+    method: Method,
+    device: &Device,
+    chosen: (Kernel, Option<u32>),
+    own: RankOf,
+) -> Result<Box<dyn Solver>, SolverError> {
+    Ok(match problem.operator.matrix() {
+        None => Box::new(RankSolver::<GridPart<R>>::new(problem, method, device, chosen, own)?),
+        Some(_) => {
+            Box::new(RankSolver::<BlocksPart<R>>::new(problem, method, device, chosen, own)?)
+        }
+    })
 }
 
 /// Checks that every device can be opened and that its share fits.

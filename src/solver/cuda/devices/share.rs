@@ -211,6 +211,11 @@ impl<P: Part> DeviceShare<P> {
         Others { parts, exact: self.exact_at() }
     }
 
+    /// Where a value that it owns lies, in either of its arrays; `stored` is its place in the whole array.
+    pub fn address_of_owned(&self, stored: usize) -> [Pointer; 2] {
+        self.addresses(self.kept.owned_here().start + stored - self.kept.owned().start)
+    }
+
     /// Where a value of its storage lies, in either of its arrays.
     pub fn addresses(&self, stored: usize) -> [Pointer; 2] {
         self.arrays.each_ref().map(|array| {

@@ -1,32 +1,24 @@
-//! A cycle of one process among several that share a grid: its tiles, and what it exchanges with the others through NCCL.
+//! A cycle of one process among several that share a grid or a matrix: its tiles, and what it exchanges with the others
+//! through NCCL.
 //!
 //! As on devices of one process, the tiles at its borders come first, and the exchange travels while the others are
 //! computed. All that NCCL does is in one stream, in the same order in every process, and is recorded in graphs with the
 //! rest.
 
+use super::part::{RankMessage, RankPart};
 use crate::solver::cuda::arguments::{Norms, Pointer};
 use crate::solver::cuda::cycle_kernel::Step;
 use crate::solver::cuda::devices::cycles::Ending;
-use crate::solver::cuda::devices::grid::GridPart;
 use crate::solver::cuda::devices::part::Part;
 use crate::solver::cuda::devices::share::DeviceShare;
 use crate::solver::cuda::devices::transfer::copy;
 use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::graph_batch::{Cycles, Others};
 use crate::solver::cuda::nccl::{Communicator, Message};
-use crate::solver::cuda::real::DeviceReal;
 use cudarc::driver::{CudaEvent, CudaStream, DriverError};
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Planes that a process sends to another, or receives from it, in every exchange.
-pub(super) struct Planes {
-    pub peer: usize,
-    pub is_sent: bool,
-    /// Where they lie in its arrays.
-    pub stored: Range<usize>,
-}
 
 /// Where the parts of the norms of every process lie among those of all, which each process adds.
 pub(super) struct PartsOfRanks {
@@ -38,10 +30,10 @@ pub(super) struct PartsOfRanks {
 }
 
 /// The cycles of one process.
-pub(super) struct RankCycles<'a, R: DeviceReal> {
-    pub share: &'a DeviceShare<GridPart<R>>,
+pub(super) struct RankCycles<'a, P: RankPart> {
+    pub share: &'a DeviceShare<P>,
     pub group: &'a Communicator,
-    pub planes: &'a [Planes],
+    pub messages: &'a [RankMessage],
     pub parts: &'a PartsOfRanks,
     /// Its border stream has come to the first cycle that is enqueued.
     pub forked: &'a CudaEvent,
@@ -51,16 +43,15 @@ pub(super) struct RankCycles<'a, R: DeviceReal> {
     pub last: Cell<Option<Ending>>,
 }
 
-impl<R: DeviceReal> RankCycles<'_, R> {
-    fn compute(&self, step: Step) -> Result<(), DriverError> {
+impl<P: RankPart> RankCycles<'_, P> {
+    fn compute(&self, step: Step, others: Others) -> Result<(), DriverError> {
         let border = &self.share.streams.border;
         match self.last.get() {
             None => {}
             Some(Ending::Exchange) => border.wait(self.exchanged)?,
             Some(Ending::Keep) => border.wait(&self.share.events.kept)?,
         }
-        // The other norms of a grid are found by a pass of their own.
-        self.share.launch(step, Others { parts: 0, exact: 0 })
+        self.share.launch(step, others)
     }
 
     /// Enqueues the exchange of array `array`, once the tiles at the borders are computed; nobody reads any more then what
@@ -68,7 +59,7 @@ impl<R: DeviceReal> RankCycles<'_, R> {
     fn exchange(&self, array: usize) -> Result<(), DriverError> {
         let DeviceShare { streams, events, .. } = self.share;
         streams.copies.wait(&events.border)?;
-        exchange(self.share, self.group, self.planes, array)?;
+        exchange(self.share, self.group, self.messages, array)?;
         self.exchanged.record(&streams.copies)
     }
 
@@ -76,7 +67,7 @@ impl<R: DeviceReal> RankCycles<'_, R> {
     fn keep(&self, arrays: [usize; 2]) -> Result<(), DriverError> {
         let DeviceShare { streams, events, .. } = self.share;
         streams.copies.wait(&events.begun)?;
-        keep(self.share, self.planes, arrays)?;
+        keep(self.share, self.messages, arrays)?;
         events.kept.record(&streams.copies)
     }
 
@@ -88,9 +79,7 @@ impl<R: DeviceReal> RankCycles<'_, R> {
         let own = self.parts.own;
         if others.parts != 0 {
             let at = arrays.map(|array| share.arrays[array].interior);
-            let parts = part_at::<Norms>(others.parts, &self.parts.others[own]);
-            let own = Others { parts, exact: share.exact_at() };
-            part.launch_others(&streams.border, at, own)?;
+            part.launch_others(&streams.border, at, self.own_others(others))?;
         }
         events.done.record(&streams.border)?;
         if step.squares == 0 {
@@ -107,13 +96,22 @@ impl<R: DeviceReal> RankCycles<'_, R> {
         self.group.exchange(&streams.copies, squares.chain(others))
     }
 
+    /// Where the parts of its other norms go, if those of all are requested at `of_all`.
+    fn own_others(&self, of_all: Others) -> Others {
+        let parts = match of_all.parts {
+            0 => 0,
+            first => part_at::<Norms>(first, &self.parts.others[self.parts.own]),
+        };
+        Others { parts, exact: self.share.exact_at() }
+    }
+
     /// Which of the arrays begins there.
     fn array(&self, interior: Pointer) -> usize {
         usize::from(self.share.arrays[1].interior == interior)
     }
 }
 
-impl<R: DeviceReal> Cycles for RankCycles<'_, R> {
+impl<P: RankPart> Cycles for RankCycles<'_, P> {
     fn gpu(&self) -> &Gpu {
         &self.share.gpu
     }
@@ -135,7 +133,7 @@ impl<R: DeviceReal> Cycles for RankCycles<'_, R> {
             0 => 0,
             first => part_at::<f64>(first, &self.parts.squares[self.parts.own]),
         };
-        self.compute(Step { squares, ..step })?;
+        self.compute(Step { squares, ..step }, self.own_others(others))?;
         let ending = if step.exchanges { Ending::Exchange } else { Ending::Keep };
         match ending {
             Ending::Exchange => self.exchange(arrays[1])?,
@@ -159,32 +157,33 @@ impl<R: DeviceReal> Cycles for RankCycles<'_, R> {
 }
 
 /// Enqueues an exchange of array `array` with all other processes.
-pub(super) fn exchange<R: DeviceReal>(
-    share: &DeviceShare<GridPart<R>>,
+pub(super) fn exchange<P: Part>(
+    share: &DeviceShare<P>,
     group: &Communicator,
-    planes: &[Planes],
+    messages: &[RankMessage],
     array: usize,
 ) -> Result<(), DriverError> {
-    let messages = planes.iter().map(|Planes { peer, is_sent, stored }| Message {
+    let copies = &share.streams.copies;
+    share.part.pack(copies, share.arrays[array].interior)?;
+    let messages = messages.iter().map(|RankMessage { peer, is_sent, at, bytes }| Message {
         peer: *peer,
         is_sent: *is_sent,
-        at: share.addresses(stored.start)[array],
-        bytes: stored.len() * size_of::<R>(),
+        at: at[array],
+        bytes: *bytes,
     });
-    group.exchange(&share.streams.copies, messages)
+    group.exchange(copies, messages)
 }
 
 /// Enqueues copies of what was received before from one array to the other.
-pub(super) fn keep<R: DeviceReal>(
-    share: &DeviceShare<GridPart<R>>,
-    planes: &[Planes],
-    arrays: [usize; 2],
+pub(super) fn keep<P: Part>(
+    share: &DeviceShare<P>,
+    messages: &[RankMessage],
+    [from, to]: [usize; 2],
 ) -> Result<(), DriverError> {
-    for Planes { stored, .. } in planes.iter().filter(|planes| !planes.is_sent) {
-        let [from, to] = arrays.map(|array| share.addresses(stored.start)[array]);
-        copy(&share.streams.copies, from, to, stored.len() * size_of::<R>())?;
-    }
-    Ok(())
+    let mut received = messages.iter().filter(|message| !message.is_sent);
+    received.try_for_each(|RankMessage { at, bytes, .. }| {
+        copy(&share.streams.copies, at[from], at[to], *bytes)
+    })
 }
 
 /// Where the parts of a process begin.

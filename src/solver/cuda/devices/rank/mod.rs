@@ -1,11 +1,12 @@
-//! One of several processes that share a grid, each with a GPU of its own: its planes, the cycles of its tiles, and what it
-//! exchanges with the others through NCCL.
+//! One of several processes that share a grid or a matrix, each with a GPU of its own: what it keeps, the cycles of its tiles
+//! or blocks, and what it exchanges with the others through NCCL.
 //!
 //! | file | |
 //! |---|---|
 //! | `cycles.rs` | a cycle, and in which order streams do it |
 //! | `members.rs` | what the processes know of each other's GPUs |
-//! | `norms.rs` | norms by a pass over what every process owns |
+//! | `norms.rs` | norms of a grid by a pass over what every process owns |
+//! | `part.rs` | what is different for a grid and for a matrix |
 //!
 //! Collective are setting up, [`Advance::cycles`], [`Observe::norms`](crate::solver::Observe::norms), and the first
 //! observation of an iterate, which copies it from all processes to each; later ones find it on this machine. Every process
@@ -14,31 +15,28 @@
 mod cycles;
 mod members;
 mod norms;
+pub(super) mod part;
 
-use super::grid::{ARRAYS, GridPart, Tiles};
-use super::part::Part;
 use super::share::DeviceShare;
 use super::{shared, transfer};
-use crate::grid::{Field, Shape, Share};
+use crate::grid::{Field, Shape};
 use crate::problem::Problem;
 use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::cuda::arguments;
 use crate::solver::cuda::device::Device;
-use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::graph_batch::{GraphBatch, Iterates, Parts};
 use crate::solver::cuda::host::{Host, Iterate, ObservedOnHost};
-use crate::solver::cuda::kernels;
 use crate::solver::cuda::nccl::Communicator;
-use crate::solver::cuda::real::DeviceReal;
-use crate::solver::cuda::setting::Setting;
 use crate::solver::cuda::several::title_of_all;
 use crate::solver::{
-    Advance, Batch, CycleNorms, Describe, DeviceInfo, Devices, ExchangePath, Footprint, Kernel,
-    Method, NormRequest, Norms, Products, Rank, RankOf, Solver, SolverError, Unavailable,
+    Advance, Batch, CycleNorms, Describe, DeviceInfo, ExchangePath, Footprint, Kernel, Method,
+    NormRequest, Norms, Observe, Products, Rank, RankOf, SetUpTimes, Solver, SolverError,
+    Unavailable,
 };
 use cudarc::driver::{CudaEvent, DevicePtr, DriverError, result};
-use cycles::{PartsOfRanks, Planes, RankCycles};
+use cycles::{PartsOfRanks, RankCycles};
 use members::Members;
+use part::{RankCut, RankMessage, RankPart, RankSetup};
 use std::cell::Cell;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -48,16 +46,14 @@ const COPIED: usize = 32 << 20;
 
 /// The part of one process. Exchanged after every cycle, its iterates are those of one device, to the last bit; else those of
 /// devices that a CPU simulates.
-pub(in crate::solver::cuda) struct RankSolver<R: DeviceReal> {
+pub(super) struct RankSolver<P: RankPart> {
     /// Dropped first: it waits for cycles, which use the arrays of the other fields.
     batches: GraphBatch,
-    share: DeviceShare<GridPart<R>>,
-    /// Where its planes begin in the arrays of the grid.
-    first: usize,
+    share: DeviceShare<P>,
     group: Communicator,
-    planes: Vec<Planes>,
+    messages: Vec<RankMessage>,
     parts: PartsOfRanks,
-    /// Where in the arrays of the grid lies what each process owns.
+    /// Where in the whole array lies what each process owns.
     owned: Vec<Range<usize>>,
     rank: Rank,
     forked: CudaEvent,
@@ -68,14 +64,17 @@ pub(in crate::solver::cuda) struct RankSolver<R: DeviceReal> {
     has_frozen_halos: bool,
     has_exact: bool,
     device: DeviceInfo,
-    host: Host<R>,
+    host: Host<P::Real>,
+    set_up: SetUpTimes,
+    /// Rows of a matrix that the blocks of all processes compute.
+    computed_rows: Option<usize>,
 }
 
-impl<R: DeviceReal> RankSolver<R> {
+impl<P: RankPart> RankSolver<P> {
     /// Sets up the part of a process at the initial guess u₀, together with the others.
     ///
     /// # Errors
-    /// [`SolverError`] if the GPU cannot be used, its share does not fit, the grid does not fit into this machine, the kernel
+    /// [`SolverError`] if the GPU cannot be used, its share does not fit, the whole does not fit into this machine, the kernel
     /// does not accept the method, or NCCL fails.
     pub fn new(
         problem: &Arc<Problem>,
@@ -87,48 +86,45 @@ impl<R: DeviceReal> RankSolver<R> {
         let rank = own.rank;
         let shared = shared(problem, &method)?.clone();
         if shared.count() != rank.count {
-            return Err(SolverError::Operator("a grid that is shared out over other processes"));
+            return Err(SolverError::Operator("a run that is shared out over other processes"));
         }
         let gpu = device.open()?;
-        let of_rank = &shared.shares().of_devices()[rank.index];
-        check_room::<R>(problem, &gpu, of_rank)?;
+        let needed = P::least_bytes(problem, &shared).get(rank.index).copied();
+        gpu.check_room(needed.unwrap_or(0))?;
         let host = CpuSolver::new(problem, Method::Classic, Level::best(), 0)?;
         let group = Communicator::join(&gpu, own)?;
         let all = Members::gather(&gpu, &group)?;
-        let setting = Setting {
+        let RankCut { kernel, share, messages, set_up } = P::cut_own(&RankSetup {
+            problem,
             method: &method,
-            precision: R::PRECISION,
-            shape: &problem.shape,
+            devices: &shared,
+            own: rank.index,
+            gpu: &gpu,
             shared_bytes: all.shared_bytes,
-            is_per_point: problem.operator.is_per_point(),
+            host: &host,
+            kernel: chosen,
             block_size,
-        };
-        let row = kernels::choose(chosen, &setting).map_err(|refused| refused.error(chosen))?;
-        let system = Arc::clone(host.grid().ok_or(SolverError::Operator("a matrix"))?);
-        let (rhs, shares) = (&problem.rhs, shared.shares());
-        let tiles = Tiles { system: &system, rhs, shares, setting: &setting, kernel: row };
-        let share = tiles.share(&gpu, rank.index)?;
-        let footprint = largest_footprint(&share, rank.count)?;
+        })?;
         let device = DeviceInfo {
             ordinal: gpu.ordinal,
             name: title_of_all(&all.names),
-            kernel: Kernel::named(row.name),
-            footprint,
+            kernel,
+            footprint: largest_footprint(&share, rank.count)?,
         };
         let arrays = share.arrays.each_ref().map(|array| array.interior);
         let iterates = Iterates::at_start([arrays[0], arrays[1], 0, 0], 0);
-        let shape = &problem.shape;
-        let owned = shares.of_devices().iter().map(|share| shape.stored_alone(share.owned.clone()));
+        let shares = shared.shares().of_devices();
+        let owned = shares.iter().map(|share| problem.shape.stored_alone(share.owned.clone()));
         let (parts, batches) = prepare_norms(&share, &group, rank)?;
         let mut solver = Self {
             batches,
             parts,
-            planes: planes(shape, &shared, rank.index),
-            first: shape.stored_planes(of_rank.computed.clone()).start,
+            messages,
             owned: owned.collect(),
             rank,
             forked: transfer::event(&gpu)?,
             exchanged: transfer::event(&gpu)?,
+            computed_rows: computed_rows(&share, &group)?,
             share,
             group,
             iterates: iterates.exchanging(shared.exchange_every()),
@@ -137,6 +133,7 @@ impl<R: DeviceReal> RankSolver<R> {
             has_exact: false,
             device,
             host: Host::new(host),
+            set_up,
         };
         solver.put()?;
         Ok(solver)
@@ -149,7 +146,7 @@ impl<R: DeviceReal> RankSolver<R> {
         Ok(())
     }
 
-    /// Copies its planes of the iterate on this machine to the GPU, as the present one and the one before.
+    /// Copies what it keeps of the iterate on this machine to the GPU, as the present one and the one before.
     fn put(&mut self) -> Result<(), SolverError> {
         let waited = self.batches.discard_pending();
         self.share.gpu.check(waited)?;
@@ -157,24 +154,24 @@ impl<R: DeviceReal> RankSolver<R> {
         self.share.put(self.host.present().iterate())
     }
 
-    /// Copies an iterate of the grid to this machine, as every process does.
-    fn fetch(&self, array: usize, to: &mut [R]) -> Result<(), SolverError> {
+    /// Copies a whole iterate to this machine, as every process does.
+    fn fetch(&self, array: usize, to: &mut [P::Real]) -> Result<(), SolverError> {
         let share = &self.share;
         share.fetch(array, to)?;
         let copies = &share.streams.copies;
-        let most = (COPIED / size_of::<R>()).max(1);
+        let most = (COPIED / size_of::<P::Real>()).max(1);
         let longest = self.owned.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
         // SAFETY: it is written before it is read.
-        let buffer = unsafe { share.gpu.allocate::<R>(copies, longest.min(most)) }?;
+        let buffer = unsafe { share.gpu.allocate::<P::Real>(copies, longest.min(most)) }?;
         let received = buffer.device_ptr(copies).0;
         for (root, owned) in self.owned.iter().enumerate() {
             let is_own = root == self.rank.index;
             for start in owned.clone().step_by(most) {
                 let part = start..(start + most).min(owned.end);
-                let here = || share.addresses(start - self.first)[array];
+                let here = || share.address_of_owned(start)[array];
                 let from = if is_own { here() } else { received };
                 let mut call = || -> Result<(), DriverError> {
-                    let bytes = part.len() * size_of::<R>();
+                    let bytes = part.len() * size_of::<P::Real>();
                     self.group.broadcast(copies, root, [from, received], bytes)?;
                     if !is_own {
                         let there = &mut to[part.clone()];
@@ -192,10 +189,10 @@ impl<R: DeviceReal> RankSolver<R> {
     /// Makes a batch of cycles.
     fn batch(&mut self, most: u64, measure: bool) -> Result<Batch, SolverError> {
         self.host.outdate();
-        let Self { batches, share, group, planes, parts, forked, exchanged, iterates, .. } = self;
+        let Self { batches, share, group, messages, parts, forked, exchanged, iterates, .. } = self;
         let stream = Arc::clone(&share.streams.border);
         let last = Cell::new(None);
-        let cycles = RankCycles { share, group, planes, parts, forked, exchanged, last };
+        let cycles = RankCycles { share, group, messages, parts, forked, exchanged, last };
         let made = batches.batch(&cycles, &stream, iterates, most, measure);
         let (found, cycles, seconds) = made.map_err(|error| group.error(error))?;
         let diagonal = share.part.diagonal();
@@ -207,7 +204,8 @@ impl<R: DeviceReal> RankSolver<R> {
 
     /// Makes a cycle whose first sweep is no update of one iterate: its norms are found by passes of their own.
     fn frozen_cycle(&mut self, norms: NormRequest) -> Result<Batch, SolverError> {
-        let residual_before = self.residual()?;
+        let residual_before =
+            self.present_norms(NormRequest::RESIDUAL)?.residual.unwrap_or_default();
         let made = self.batch(1, false)?;
         let Norms { max_change, error, .. } =
             self.present_norms(NormRequest { residual_l2: false, residual_max: false, ..norms })?;
@@ -221,8 +219,8 @@ impl<R: DeviceReal> RankSolver<R> {
 }
 
 /// Where the parts of the norms of all processes lie, and batches that add them.
-fn prepare_norms<R: DeviceReal>(
-    share: &DeviceShare<GridPart<R>>,
+fn prepare_norms<P: RankPart>(
+    share: &DeviceShare<P>,
     group: &Communicator,
     rank: Rank,
 ) -> Result<(PartsOfRanks, GraphBatch), SolverError> {
@@ -246,38 +244,20 @@ fn prepare_norms<R: DeviceReal>(
     Ok((PartsOfRanks { own: rank.index, squares, others }, batches))
 }
 
-/// Checks that the share of a process fits onto its GPU.
-fn check_room<R: DeviceReal>(
-    problem: &Problem,
-    gpu: &Gpu,
-    share: &Share,
-) -> Result<(), SolverError> {
-    let shape = &problem.shape;
-    let arrays = ARRAYS + problem.operator.row_arrays(shape);
-    let stored = shape.stored_planes(share.computed.clone()).len();
-    gpu.check_room((stored * arrays * size_of::<R>()) as u64)
-}
-
-/// The planes that a process sends and receives, in the order in which every other does.
-fn planes(shape: &Shape, devices: &Devices, own: usize) -> Vec<Planes> {
-    let computed = devices.shares().of_devices()[own].computed.clone();
-    let first = shape.stored_planes(computed).start;
-    let here = |stored: Range<usize>| stored.start - first..stored.end - first;
-    let mut found = Vec::new();
-    for (to, share) in devices.shares().of_devices().iter().enumerate() {
-        for received in share.received.iter().filter(|it| own == to || own == it.from) {
-            let is_sent = received.from == own;
-            let peer = if is_sent { to } else { received.from };
-            let runs = received.planes.iter().map(|run| shape.stored_alone(run.clone()));
-            found.extend(runs.map(|stored| Planes { peer, is_sent, stored: here(stored) }));
-        }
-    }
-    found
+/// Rows of a matrix that the blocks of all processes compute.
+fn computed_rows<P: RankPart>(
+    share: &DeviceShare<P>,
+    group: &Communicator,
+) -> Result<Option<usize>, SolverError> {
+    let Some(own) = share.part.computed_rows() else { return Ok(None) };
+    let found = share.gpu.check(group.gather(&share.streams.copies, &[own as u64]));
+    let found = found.map_err(|error| group.error(error))?;
+    Ok(Some(found.into_iter().sum::<u64>() as usize))
 }
 
 /// The resources of the largest launch, with the arithmetic of all GPUs for its products, which are those of the whole grid.
-fn largest_footprint<R: DeviceReal>(
-    share: &DeviceShare<GridPart<R>>,
+fn largest_footprint<P: RankPart>(
+    share: &DeviceShare<P>,
     count: usize,
 ) -> Result<Footprint, Unavailable> {
     let largest = share.part.footprint().ok_or(Unavailable::NoGpu)?;
@@ -288,7 +268,7 @@ fn largest_footprint<R: DeviceReal>(
     Ok(Footprint { products: largest.products.map(all), ..largest })
 }
 
-impl<R: DeviceReal> Advance for RankSolver<R> {
+impl<P: RankPart> Advance for RankSolver<P> {
     fn cycles(&mut self, most: u64, norms: NormRequest) -> Result<Batch, SolverError> {
         let measure = !norms.is_empty();
         if self.has_frozen_halos && measure {
@@ -321,10 +301,13 @@ impl<R: DeviceReal> Advance for RankSolver<R> {
     }
 }
 
-impl<R: DeviceReal> ObservedOnHost for RankSolver<R> {
-    type Real = R;
+impl<P: RankPart> ObservedOnHost for RankSolver<P> {
+    type Real = P::Real;
 
-    fn host(&self, needs_previous: bool) -> Result<impl Deref<Target = CpuSolver<R>>, SolverError> {
+    fn host(
+        &self,
+        needs_previous: bool,
+    ) -> Result<impl Deref<Target = CpuSolver<P::Real>>, SolverError> {
         self.host.updated(needs_previous, |which, solver| {
             let (iterate, previous) = solver.arrays_mut();
             match which {
@@ -335,16 +318,14 @@ impl<R: DeviceReal> ObservedOnHost for RankSolver<R> {
     }
 
     fn present_norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
-        let residual = request.residual_l2 || request.residual_max;
-        Ok(Norms {
-            residual: residual.then(|| self.residual()).transpose()?,
-            max_change: request.max_change.then(|| self.max_change()).transpose()?,
-            error: (request.error && self.has_exact).then(|| self.error()).transpose()?,
-        })
+        match P::norms_of_ranks(self, request) {
+            Some(found) => found,
+            None => self.host(request.max_change)?.norms(request),
+        }
     }
 }
 
-impl<R: DeviceReal> Describe for RankSolver<R> {
+impl<P: RankPart> Describe for RankSolver<P> {
     fn shape(&self) -> &Shape {
         &self.problem.shape
     }
@@ -360,9 +341,17 @@ impl<R: DeviceReal> Describe for RankSolver<R> {
     fn exchange_paths(&self) -> &[ExchangePath] {
         &[ExchangePath::Nccl]
     }
+
+    fn set_up_times(&self) -> SetUpTimes {
+        self.set_up
+    }
+
+    fn computed_rows(&self) -> Option<usize> {
+        self.computed_rows
+    }
 }
 
-impl<R: DeviceReal> Solver for RankSolver<R> {
+impl<P: RankPart> Solver for RankSolver<P> {
     /// Never: a process makes one run with the others, and nothing beside it.
     fn with_method(&self, _: Method, _: Kernel) -> Result<Box<dyn Solver>, SolverError> {
         Err(SolverError::Operator("another method beside that of several processes"))

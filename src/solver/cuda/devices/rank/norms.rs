@@ -1,4 +1,4 @@
-//! Norms of an iterate by a pass over what every process owns: each finds those of its planes, and gets those of all.
+//! Norms of an iterate of a grid by a pass over what every process owns: each finds those of its planes, and gets those of all.
 
 use super::RankSolver;
 use super::cycles::{exchange, keep};
@@ -6,17 +6,30 @@ use crate::solver::cuda::arguments::Norms;
 use crate::solver::cuda::devices::grid::GridPart;
 use crate::solver::cuda::graph_batch::Iterates;
 use crate::solver::cuda::real::DeviceReal;
-use crate::solver::{ResidualNorms, SolverError};
+use crate::solver::{self, NormRequest, ResidualNorms, SolverError};
 
-impl<R: DeviceReal> RankSolver<R> {
+impl<R: DeviceReal> RankSolver<GridPart<R>> {
+    /// The norms that are requested of the present iterate.
+    pub(in crate::solver::cuda::devices) fn norms_by_passes(
+        &self,
+        request: NormRequest,
+    ) -> Result<solver::Norms, SolverError> {
+        let residual = request.residual_l2 || request.residual_max;
+        Ok(solver::Norms {
+            residual: residual.then(|| self.residual()).transpose()?,
+            max_change: request.max_change.then(|| self.max_change()).transpose()?,
+            error: (request.error && self.has_exact).then(|| self.error()).transpose()?,
+        })
+    }
+
     /// The residual. Where processes have not exchanged what the last cycle made, they do so for the pass alone.
-    pub(super) fn residual(&self) -> Result<ResidualNorms, SolverError> {
-        let Self { share, group, planes, .. } = self;
+    fn residual(&self) -> Result<ResidualNorms, SolverError> {
+        let Self { share, group, messages, .. } = self;
         let Iterates { current, before, .. } = self.iterates;
         let is_frozen = !self.iterates.are_exchanged();
         let copies = &share.streams.copies;
         if is_frozen {
-            let exchanged = exchange(share, group, planes, current);
+            let exchanged = exchange(share, group, messages, current);
             self.check(exchanged.and_then(|()| copies.synchronize()))?;
         }
         let GridPart { view, observer, .. } = &share.part;
@@ -25,7 +38,7 @@ impl<R: DeviceReal> RankSolver<R> {
         let found = self.check(group.gather_reals(copies, &[own.squares, own.largest]))?;
         if is_frozen {
             // The iterate before has what was received with the last exchange.
-            let kept = keep(share, planes, [before, current]);
+            let kept = keep(share, messages, [before, current]);
             self.check(kept.and_then(|()| copies.synchronize()))?;
         }
         let mut all = Norms::default();
@@ -37,7 +50,7 @@ impl<R: DeviceReal> RankSolver<R> {
     }
 
     /// The largest update of the last cycle.
-    pub(super) fn max_change(&self) -> Result<f64, SolverError> {
+    fn max_change(&self) -> Result<f64, SolverError> {
         let share = &self.share;
         let Iterates { current, before, .. } = self.iterates;
         let GridPart { view, observer, .. } = &share.part;
@@ -49,7 +62,7 @@ impl<R: DeviceReal> RankSolver<R> {
     }
 
     /// ‖u − u*‖₂, where u* is known.
-    pub(super) fn error(&self) -> Result<f64, SolverError> {
+    fn error(&self) -> Result<f64, SolverError> {
         let share = &self.share;
         let GridPart { view, observer, .. } = &share.part;
         let u = view.of(share.arrays[self.iterates.current].interior);
