@@ -255,6 +255,7 @@ impl<R: Real> Patch<'_, R> {
                 }
             }
             Local::Spectral(tables) => {
+                self.prefetch(extent, places, next, (1, 2));
                 let Scratch { here, there, modes, .. } = &mut *self.scratch;
                 tables.correct(self.level, self.team, extent, (&mut here[..], &there[..]), modes);
             }

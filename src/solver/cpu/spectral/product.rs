@@ -34,17 +34,27 @@ pub(super) struct Product<'a, R> {
     pub team: &'a Team,
 }
 
-impl<R: Real> Task for Product<'_, R> {
+/// A product in vectors of so many bytes.
+struct InVectors<'a, R, const BYTES: usize>(Product<'a, R>);
+
+impl<R: Real, const BYTES: usize> Task for InVectors<'_, R, BYTES> {
     type Output = ();
+    /// Two vectors at a time, then what is left.
     #[inline(always)]
-    fn run(mut self) {
+    fn run(self) {
+        let mut product = self.0;
+        let lanes = BYTES / size_of::<R>();
         let mut column = 0;
-        // Two vectors of AVX-512 in either precision, then what is left.
-        if size_of::<R>() == 4 {
-            column = self.panels::<32>(column);
+        if lanes >= 16 {
+            column = product.panels::<2, 16>(column);
+            column = product.panels::<1, 16>(column);
         }
-        column = self.panels::<16>(column);
-        self.panels::<8>(column);
+        if lanes >= 8 {
+            column = product.panels::<2, 8>(column);
+            product.panels::<1, 8>(column);
+        } else {
+            product.panels::<2, 4>(column);
+        }
     }
 }
 
@@ -55,49 +65,63 @@ impl<R: Real> Product<'_, R> {
         if let Some(compiled) = super::page::Compiled::of::<R>() {
             return compiled.multiply(self);
         }
-        level.run(self);
+        match level {
+            Level::Plain => level.run(InVectors::<_, 16>(self)),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => level.run(InVectors::<_, 32>(self)),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => level.run(InVectors::<_, 64>(self)),
+        }
     }
 
-    /// Computes as many panels of so many columns as are left from `column` on; returns where it ended.
+    /// Computes as many panels of so many vectors of columns as are left from `column` on; returns where it ended.
     #[inline(always)]
-    fn panels<const COLUMNS: usize>(&mut self, mut column: usize) -> usize {
-        while column + COLUMNS <= self.columns && !self.team.is_stopped() {
+    fn panels<const VECTORS: usize, const LANES: usize>(&mut self, mut column: usize) -> usize {
+        while column + VECTORS * LANES <= self.columns && !self.team.is_stopped() {
             let mut row = 0;
             while row + ROWS <= self.rows {
-                self.block::<ROWS, COLUMNS>(row, column);
+                self.block::<ROWS, VECTORS, LANES>(row, column);
                 row += ROWS;
             }
             while row < self.rows {
-                self.block::<1, COLUMNS>(row, column);
+                self.block::<1, VECTORS, LANES>(row, column);
                 row += 1;
             }
-            column += COLUMNS;
+            column += VECTORS * LANES;
         }
         column
     }
 
+    /// Sums vector by vector: of longer arrays the compiler made a loop through memory, which took ten times as long.
     #[inline(always)]
-    fn block<const HEIGHT: usize, const WIDTH: usize>(&mut self, row: usize, column: usize) {
+    fn block<const HEIGHT: usize, const VECTORS: usize, const LANES: usize>(
+        &mut self,
+        row: usize,
+        column: usize,
+    ) {
         let Self { a, b, inner, stride, .. } = *self;
-        let mut sums = [[R::default(); WIDTH]; HEIGHT];
-        let rows: [&[R]; HEIGHT] =
-            std::array::from_fn(|i| &a.values[(row + i) * a.stride..][..inner]);
+        let mut sums = [[[R::default(); LANES]; VECTORS]; HEIGHT];
+        let mut rows: [&[R]; HEIGHT] = [&[]; HEIGHT];
+        for (i, values) in rows.iter_mut().enumerate() {
+            *values = &a.values[(row + i) * a.stride..][..inner];
+        }
         // An index, because it runs over several rows at once.
         #[allow(clippy::needless_range_loop)]
         for k in 0..inner {
-            let at = k * b.stride + column;
-            let b: &[R; WIDTH] =
-                b.values[at..at + WIDTH].try_into().expect("as many values as there are");
+            let b = &b.values[k * b.stride + column..][..VECTORS * LANES];
+            let (b, _) = b.as_chunks::<LANES>();
             for i in 0..HEIGHT {
                 let factor = rows[i][k];
-                for j in 0..WIDTH {
-                    sums[i][j] = factor.fma(b[j], sums[i][j]);
+                for (sums, b) in sums[i].iter_mut().zip(b) {
+                    for (sum, b) in sums.iter_mut().zip(b) {
+                        *sum = factor.fma(*b, *sum);
+                    }
                 }
             }
         }
         for (i, sums) in sums.iter().enumerate() {
             let at = (row + i) * stride + column;
-            self.to[at..at + WIDTH].copy_from_slice(sums);
+            self.to[at..at + VECTORS * LANES].copy_from_slice(sums.as_flattened());
         }
     }
 }
