@@ -971,6 +971,8 @@ fn simulated_devices_have_the_results_of_one() {
     assert_eq!(saved(&format!("{together} --simulate-devices 2"), "halves.npy"), one);
     let rarely = format!("{together} --simulate-devices 2 --exchange-every 8");
     refuse(&rarely, "an exchange every few cycles; use kernel auto");
+    let exchanges = format!("{together} --simulate-devices 2 --max-cycles 9 --tol none");
+    assert_eq!(json(&folder, &exchanges)["devices"]["exchange_every"], 5);
     let thin = format!("{together} --simulate-devices 9");
     refuse(&thin, "--simulate-devices is 9; it must be 1 to 8, the rows of tiles");
     let cycles = |options: &str| json(&folder, &format!("{small} {options}"))["cycles"].as_u64();

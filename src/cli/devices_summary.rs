@@ -35,7 +35,7 @@ impl DevicesSummary {
         Some(Self {
             count: devices.count(),
             parts: shares.iter().map(|share| share.tiles.len()).collect(),
-            exchange_every: devices.exchange_every(),
+            exchange_every: devices.cycles_of_an_exchange(),
             messages: exchange.messages,
             bytes: exchange.bytes,
             predicted_seconds: exchange.seconds,

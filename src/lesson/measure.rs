@@ -431,7 +431,7 @@ impl Measure {
             label: "cycles between exchanges",
             about: "Cycles from one exchange between devices to the next.",
             format: Format::Count,
-            value: |it| Some(it.plan.method.devices()?.exchange_every() as f64),
+            value: |it| Some(it.plan.method.devices()?.cycles_of_an_exchange() as f64),
             ..BLANK
         },
         Self {
@@ -441,7 +441,7 @@ impl Measure {
             format: Format::Bytes,
             value: |it| {
                 let (exchange, devices) = exchange(it)?;
-                Some(exchange.bytes as f64 / devices.exchange_every() as f64)
+                Some(exchange.bytes as f64 / devices.cycles_of_an_exchange() as f64)
             },
             ..BLANK
         },

@@ -9,6 +9,7 @@
 //! memory: then nothing is exchanged.
 
 use super::fused_tiles::{MULTIPROCESSORS, fused_tiling};
+use super::streaming::TOGETHER;
 use super::{Method, Scheme, ShareBy};
 use crate::grid::{AxisTiling, Precision, Shape, Share, Shares, SharesError};
 use crate::problem::Csr;
@@ -100,6 +101,8 @@ impl ExchangePath {
 pub struct Devices {
     shares: Arc<Shares>,
     exchange_every: NonZeroU64,
+    /// Cycles that each device makes together, before an exchange.
+    together: u64,
     link: Link,
     share_by: ShareBy,
 }
@@ -143,7 +146,8 @@ impl Devices {
         let SharedParts { axis, what, are_apart } = SharedParts::of(method, shape);
         let made = if are_apart { Shares::independent } else { Shares::new };
         let shares = made(&axis, count).map_err(|error| SharesError { what, ..error })?;
-        Ok(Self { shares: Arc::new(shares), exchange_every, link, share_by: ShareBy::Points })
+        let shares = Arc::new(shares);
+        Ok(Self { shares, exchange_every, together: 1, link, share_by: ShareBy::Points })
     }
 
     /// Shares out the tiles of kernel `fused` along z, which are as large as suits so many devices.
@@ -157,8 +161,8 @@ impl Devices {
         let refused = || SharesError { devices: count, parts: most(), what };
         let tiles = tiling(count).ok_or_else(refused)?;
         let [.., z] = tiles.axes() else { return Err(refused()) };
-        let shares = Arc::new(Shares::new(z, count)?);
-        Ok(Self { shares, exchange_every, link, share_by: ShareBy::Points })
+        let (shares, together) = (Arc::new(Shares::new(z, count)?), TOGETHER as u64);
+        Ok(Self { shares, exchange_every, together, link, share_by: ShareBy::Points })
     }
 
     /// Shares out blocks of rows of a matrix, by the entries of the rows that they compute. A device receives the values
@@ -189,7 +193,8 @@ impl Devices {
         let what = SharedParts::of_blocks(&blocks).what;
         let shares = Shares::of_blocks(&blocks, count, &work, read)
             .map_err(|error| SharesError { what, ..error })?;
-        Ok(Self { shares: Arc::new(shares), exchange_every, link, share_by: ShareBy::Points })
+        let shares = Arc::new(shares);
+        Ok(Self { shares, exchange_every, together: 1, link, share_by: ShareBy::Points })
     }
 
     /// The same, to be shared out by this. GPUs that are to be measured have equal shares until then.
@@ -241,6 +246,12 @@ impl Devices {
         self.exchange_every.get()
     }
 
+    /// Cycles for which an exchange is made: `exchange_every`, or those that a kernel makes together. Fewer where a batch of
+    /// cycles ends.
+    pub fn cycles_of_an_exchange(&self) -> u64 {
+        self.exchange_every() * self.together
+    }
+
     /// Whether they exchange anything.
     pub fn exchange_values(&self) -> bool {
         self.shares.messages() > 0
@@ -277,7 +288,7 @@ impl Devices {
         if exchange.seconds == 0.0 {
             return 1.0;
         }
-        let of_row = cycle / self.shares.axis().count() as f64;
+        let of_row = cycle * self.together as f64 / self.shares.axis().count() as f64;
         let inner = self.shares.of_devices().iter().enumerate().map(|(device, share)| {
             (share.tiles.len() - self.shares.border_tiles(device)) as f64 * of_row
         });
@@ -411,6 +422,18 @@ mod tests {
         let lines = Devices::new(&Method::Classic, &batch, 2, NonZeroU64::MIN, Link::NVLINK);
         let lines = lines.unwrap().of_speeds(&[1.0, 3.0]);
         assert_eq!((tiles(&lines), lines.exchange_values()), (vec![4, 4], false));
+    }
+
+    #[test]
+    fn sweeps_that_are_made_together_are_exchanged_together() {
+        let shape = Shape::grid_3d(96, 96, 96).unwrap();
+        let three = Devices::of_fused(&shape, 3, Link::NVLINK).unwrap();
+        let exchange = three.exchange(&shape, Precision::F64);
+        // Half the overlap of 8 planes, and a halo, to and from each neighbour.
+        assert_eq!((exchange.messages, exchange.bytes), (4, 4 * 5 * 96 * 96 * 8));
+        assert_eq!((three.exchange_every(), three.cycles_of_an_exchange()), (1, 5));
+        assert!(!three.have_frozen_halos());
+        assert_eq!(Devices::of_fused(&shape, 99, Link::NVLINK).unwrap_err().parts, 44);
     }
 
     #[test]

@@ -230,7 +230,7 @@ fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
 fn can_fuse_on_cpu(session: &Session, method: &MethodSpec) -> bool {
     let on_cpu = MethodSpec { backend: Backend::Cpu, ..method.clone() };
     session.spec.problem.shape.len() == 3
-        && method.device_count().is_none()
+        && !method.has_frozen_devices()
         && session.spec.kernels_with(&on_cpu).contains(&Kernel::FUSED)
 }
 
@@ -262,6 +262,9 @@ fn kernel_menu(
 /// which does.
 fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kernel, String> {
     let chosen = &MethodSpec { kernel, ..chosen.clone() };
+    if kernel == Kernel::FUSED && chosen.has_frozen_devices() {
+        return Err("It does not accept an exchange every few cycles.".to_owned());
+    }
     // No GPU makes these: with `auto` they run on the CPU.
     if chosen.is_for_cpu() && kernel == Kernel::AUTO {
         return Ok(kernel);

@@ -82,7 +82,7 @@ fn exchanges(ui: &mut Ui, report: &Report, devices: &Devices) {
         row(ui, "Path", about, |ui| ui.label(labels.join(", ")));
     }
     let about = "What the exchanges move, per cycle.";
-    let per_cycle = exchange.bytes as f64 / devices.exchange_every() as f64;
+    let per_cycle = exchange.bytes as f64 / devices.cycles_of_an_exchange() as f64;
     row(ui, "Traffic", about, |ui| ui.label(format!("{} per cycle", human(per_cycle as u64))));
     let about = "Predicted time of an exchange, by the latency and the bandwidth of the link, and the share of it that hides behind inner tiles if each device computed as fast as this machine.";
     row(ui, "Predicted", about, |ui| {
