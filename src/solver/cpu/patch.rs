@@ -193,6 +193,47 @@ pub(super) struct Piece<'a, R> {
     pub values: &'a mut [R],
 }
 
+/// What the next patch has and this one has not, and where the result of this one goes. Rows lie a whole row of the grid
+/// apart, which no hardware prefetcher follows: they are prefetched while this patch is computed, a few at a time.
+pub(super) struct Coming<'a, 'b, R> {
+    system: &'a System<R>,
+    from: &'a [R],
+    to: &'a [Piece<'b, R>],
+    extent: &'a Extent,
+    places: &'a [PatchRow],
+    /// How many columns on the next patch lies, if it has the same rows.
+    next: Option<usize>,
+}
+
+impl<R: Real> Coming<'_, '_, R> {
+    /// Prefetches the rows of one step, from 1, of so many.
+    #[inline(always)]
+    pub fn prefetch(&self, step: usize, steps: usize) {
+        let Self { system, from, to, extent, places, next } = self;
+        let rows = |all: usize| {
+            let of_step = all.div_ceil(steps);
+            (step - 1) * of_step..(step * of_step).min(all)
+        };
+        for PatchRow { first, owned, piece } in places.get(rows(places.len())).unwrap_or_default() {
+            if !owned.is_empty() {
+                let piece = &to[*piece];
+                let start = first + owned.start - piece.first;
+                prefetch(&piece.values[start..start + owned.len()]);
+            }
+        }
+        if let Some(columns) = next {
+            let stride = system.shape().stride();
+            let in_plane = extent.height + 2;
+            for row in rows(in_plane * extent.depth) {
+                let first = places[row / in_plane * extent.height].first;
+                let start = first + row % in_plane * stride - stride + extent.width;
+                prefetch(&from[start..start + columns + 1]);
+                prefetch(&system.g.as_slice()[start..start + columns]);
+            }
+        }
+    }
+}
+
 /// What one thread needs to take patches through a cycle.
 pub(super) struct Patch<'a, R> {
     pub system: &'a System<R>,
@@ -250,14 +291,16 @@ impl<R: Real> Patch<'_, R> {
                     if self.team.is_stopped() {
                         return;
                     }
-                    self.prefetch(extent, places, next, (sweep, k));
+                    self.coming(extent, places, next).prefetch(sweep, k - 1);
                     self.scratch.sweep(self.sweeps, extent);
                 }
             }
             Local::Spectral(tables) => {
-                self.prefetch(extent, places, next, (1, 2));
-                let Scratch { here, there, modes, .. } = &mut *self.scratch;
-                tables.correct(self.level, self.team, extent, (&mut here[..], &there[..]), modes);
+                let Self { system, from, to, scratch, .. } = self;
+                let Scratch { here, there, modes, .. } = &mut **scratch;
+                let coming = Coming { system, from, to, extent, places, next };
+                let arrays = (&mut here[..], &there[..]);
+                tables.correct((self.level, self.team), extent, arrays, modes, &coming);
             }
             Local::Made => self.fetch(extent, places),
         }
@@ -355,38 +398,16 @@ impl<R: Real> Patch<'_, R> {
         }
     }
 
-    /// Prefetches what the next patch has and this one has not, and where the result of this one
-    /// goes, while this one is swept: rows lie a whole row of the grid apart, which no hardware
-    /// prefetcher follows. Each sweep prefetches a few rows.
+    /// What is needed once this patch is computed.
     #[inline(always)]
-    fn prefetch(
-        &self,
-        extent: &Extent,
-        places: &[PatchRow],
+    fn coming<'b>(
+        &'b self,
+        extent: &'b Extent,
+        places: &'b [PatchRow],
         next: Option<usize>,
-        (sweep, k): (usize, usize),
-    ) {
-        let rows = |all: usize| {
-            let a_sweep = all.div_ceil(k - 1);
-            (sweep - 1) * a_sweep..(sweep * a_sweep).min(all)
-        };
-        for PatchRow { first, owned, piece } in places.get(rows(places.len())).unwrap_or_default() {
-            if !owned.is_empty() {
-                let piece = &self.to[*piece];
-                let start = first + owned.start - piece.first;
-                prefetch(&piece.values[start..start + owned.len()]);
-            }
-        }
-        if let Some(columns) = next {
-            let stride = self.system.shape().stride();
-            let in_plane = extent.height + 2;
-            for row in rows(in_plane * extent.depth) {
-                let first = places[row / in_plane * extent.height].first;
-                let start = first + row % in_plane * stride - stride + extent.width;
-                prefetch(&self.from[start..start + columns + 1]);
-                prefetch(&self.system.g.as_slice()[start..start + columns]);
-            }
-        }
+    ) -> Coming<'b, 'b, R> {
+        let Self { system, from, to, .. } = self;
+        Coming { system, from, to, extent, places, next }
     }
 
     /// Copies the points that the patch owns from the next iterate.

@@ -16,7 +16,7 @@ mod product;
 mod program;
 
 use super::level::{Level, Task};
-use super::patch::{Aligned, Extent, PADDING};
+use super::patch::{Aligned, Coming, Extent, PADDING};
 use super::team::Team;
 use crate::grid::Real;
 use crate::solver::Spectral;
@@ -176,11 +176,11 @@ impl<R: Real> Tables<R> {
     /// before.
     pub fn correct(
         &self,
-        level: Level,
-        team: &Team,
+        (level, team): (Level, &Team),
         extent: &Extent,
         (here, there): (&mut [R], &[R]),
         modes: &mut [Aligned<R>; 2],
+        coming: &Coming<'_, '_, R>,
     ) {
         let values = extent.rows() * self.stride;
         modes.iter_mut().for_each(|array| array.resize(values));
@@ -188,17 +188,23 @@ impl<R: Real> Tables<R> {
         let (mut one, mut other) = (&mut one[..values], &mut other[..values]);
         level.run(Split { tables: self, extent, here, there, out: one });
         let last = self.axes.len() - 1;
+        // Two halves along every axis, there and back.
+        let (mut step, steps) = (0, if last == 0 { 2 } else { 4 * self.axes.len() });
+        let mut next_step = || {
+            step += 1;
+            coming.prefetch(step, steps);
+        };
         for axis in 0..=last {
             if axis > 0 {
                 level.run(Butterflies { stack: self.stack(extent, axis), values: one });
             }
-            self.multiply((level, team), extent, axis, true, one, other);
+            self.multiply((level, team), extent, (axis, true), (one, other), &mut next_step);
             std::mem::swap(&mut one, &mut other);
         }
         if last > 0 {
             level.run(ScaleBy { values: one, factors: &self.factors });
             for axis in (0..=last).rev() {
-                self.multiply((level, team), extent, axis, false, one, other);
+                self.multiply((level, team), extent, (axis, false), (one, other), &mut next_step);
                 std::mem::swap(&mut one, &mut other);
                 if axis > 0 {
                     level.run(Butterflies { stack: self.stack(extent, axis), values: one });
@@ -224,20 +230,20 @@ impl<R: Real> Tables<R> {
         }
     }
 
-    /// Multiplies by the matrices of an axis.
+    /// Multiplies by the matrices of an axis; before either of them comes `next_step`.
     fn multiply(
         &self,
         (level, team): (Level, &Team),
         extent: &Extent,
-        axis: usize,
-        is_forward: bool,
-        from: &[R],
-        to: &mut [R],
+        (axis, is_forward): (usize, bool),
+        (from, to): (&[R], &mut [R]),
+        mut next_step: impl FnMut(),
     ) {
         let tables = &self.axes[axis];
         for (half, table) in
             (if is_forward { &tables.forward } else { &tables.backward }).iter().enumerate()
         {
+            next_step();
             if table.size == 0 {
                 continue;
             }

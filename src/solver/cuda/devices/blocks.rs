@@ -9,8 +9,7 @@ use super::messages::Message;
 use super::pack::Packer;
 use super::part::{Cut, Part, Setup};
 use super::paths::Paths;
-use super::rank::RankSolver;
-use super::rank::part::{RankCut, RankMessage, RankPart, RankSetup};
+use super::rank::part::{Present, RankCut, RankMessage, RankPart, RankSetup};
 use super::share::DeviceShare;
 use crate::clock::Instant;
 use crate::grid::Share;
@@ -259,7 +258,7 @@ impl<R: DeviceReal> RankPart for BlocksPart<R> {
     }
 
     /// By the code of the CPU, as on one GPU.
-    fn norms_of_ranks(_: &RankSolver<Self>, _: NormRequest) -> Option<Result<Norms, SolverError>> {
+    fn norms_of_ranks(_: &Present<'_, Self>, _: NormRequest) -> Option<Result<Norms, SolverError>> {
         None
     }
 }

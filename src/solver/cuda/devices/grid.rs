@@ -10,8 +10,7 @@ use super::messages::Message;
 use super::norms;
 use super::part::{Cut, Part, Setup};
 use super::paths::Paths;
-use super::rank::RankSolver;
-use super::rank::part::{RankCut, RankMessage, RankPart, RankSetup};
+use super::rank::part::{Present, RankCut, RankMessage, RankPart, RankSetup};
 use super::share::DeviceShare;
 use crate::grid::{Shape, Share, Shares};
 use crate::problem::{Problem, Source, System};
@@ -390,10 +389,10 @@ impl<R: DeviceReal> RankPart for GridPart<R> {
     }
 
     fn norms_of_ranks(
-        solver: &RankSolver<Self>,
+        at: &Present<'_, Self>,
         request: NormRequest,
     ) -> Option<Result<Norms, SolverError>> {
-        Some(solver.norms_by_passes(request))
+        Some(at.norms(request))
     }
 }
 

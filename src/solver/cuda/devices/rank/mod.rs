@@ -36,7 +36,7 @@ use crate::solver::{
 use cudarc::driver::{CudaEvent, DevicePtr, DriverError, result};
 use cycles::{PartsOfRanks, RankCycles};
 use members::Members;
-use part::{RankCut, RankMessage, RankPart, RankSetup};
+use part::{Present, RankCut, RankMessage, RankPart, RankSetup};
 use std::cell::Cell;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -318,7 +318,10 @@ impl<P: RankPart> ObservedOnHost for RankSolver<P> {
     }
 
     fn present_norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
-        match P::norms_of_ranks(self, request) {
+        let Self { share, group, messages, iterates, has_exact, .. } = self;
+        let (iterates, has_exact) = (*iterates, *has_exact);
+        let present = Present { share, group, messages, iterates, has_exact };
+        match P::norms_of_ranks(&present, request) {
             Some(found) => found,
             None => self.host(request.max_change)?.norms(request),
         }

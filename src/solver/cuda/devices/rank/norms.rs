@@ -1,16 +1,17 @@
 //! Norms of an iterate of a grid by a pass over what every process owns: each finds those of its planes, and gets those of all.
 
-use super::RankSolver;
 use super::cycles::{exchange, keep};
+use super::part::Present;
 use crate::solver::cuda::arguments::Norms;
 use crate::solver::cuda::devices::grid::GridPart;
 use crate::solver::cuda::graph_batch::Iterates;
 use crate::solver::cuda::real::DeviceReal;
 use crate::solver::{self, NormRequest, ResidualNorms, SolverError};
+use cudarc::driver::DriverError;
 
-impl<R: DeviceReal> RankSolver<GridPart<R>> {
+impl<R: DeviceReal> Present<'_, GridPart<R>> {
     /// The norms that are requested of the present iterate.
-    pub(in crate::solver::cuda::devices) fn norms_by_passes(
+    pub(in crate::solver::cuda::devices) fn norms(
         &self,
         request: NormRequest,
     ) -> Result<solver::Norms, SolverError> {
@@ -24,7 +25,7 @@ impl<R: DeviceReal> RankSolver<GridPart<R>> {
 
     /// The residual. Where processes have not exchanged what the last cycle made, they do so for the pass alone.
     fn residual(&self) -> Result<ResidualNorms, SolverError> {
-        let Self { share, group, messages, .. } = self;
+        let Self { share, group, messages, .. } = *self;
         let Iterates { current, before, .. } = self.iterates;
         let is_frozen = !self.iterates.are_exchanged();
         let copies = &share.streams.copies;
@@ -51,7 +52,7 @@ impl<R: DeviceReal> RankSolver<GridPart<R>> {
 
     /// The largest update of the last cycle.
     fn max_change(&self) -> Result<f64, SolverError> {
-        let share = &self.share;
+        let share = self.share;
         let Iterates { current, before, .. } = self.iterates;
         let GridPart { view, observer, .. } = &share.part;
         let at = [before, current].map(|array| view.of(share.arrays[array].interior));
@@ -63,12 +64,17 @@ impl<R: DeviceReal> RankSolver<GridPart<R>> {
 
     /// ‖u − u*‖₂, where u* is known.
     fn error(&self) -> Result<f64, SolverError> {
-        let share = &self.share;
+        let share = self.share;
         let GridPart { view, observer, .. } = &share.part;
         let u = view.of(share.arrays[self.iterates.current].interior);
         let (stream, exact) = (&share.streams.border, view.of_exact(share.exact_at()));
         let own = observer.distance(&view.system, stream, u, exact)?;
         let all = self.check(self.group.gather_reals(&share.streams.copies, &[own * own]))?;
         Ok(all.into_iter().sum::<f64>().sqrt())
+    }
+
+    /// The result of calls of NCCL and the driver.
+    fn check<T>(&self, result: Result<T, DriverError>) -> Result<T, SolverError> {
+        self.share.gpu.check(result).map_err(|error| self.group.error(error))
     }
 }

@@ -1,12 +1,13 @@
 //! What is different where processes share a grid and where they share a matrix: what one of them keeps, and what it sends.
 
-use super::RankSolver;
 use crate::problem::Problem;
 use crate::solver::cpu::CpuSolver;
 use crate::solver::cuda::arguments::Pointer;
 use crate::solver::cuda::devices::part::Part;
 use crate::solver::cuda::devices::share::DeviceShare;
 use crate::solver::cuda::gpu::Gpu;
+use crate::solver::cuda::graph_batch::Iterates;
+use crate::solver::cuda::nccl::Communicator;
 use crate::solver::{Devices, Kernel, Method, NormRequest, Norms, SetUpTimes, SolverError};
 use std::sync::Arc;
 
@@ -44,6 +45,15 @@ pub(in crate::solver::cuda::devices) struct RankMessage {
     pub bytes: usize,
 }
 
+/// The present iterate of a process, and what norms of it take.
+pub(in crate::solver::cuda::devices) struct Present<'a, P: Part> {
+    pub share: &'a DeviceShare<P>,
+    pub group: &'a Communicator,
+    pub messages: &'a [RankMessage],
+    pub iterates: Iterates,
+    pub has_exact: bool,
+}
+
 /// What processes can share.
 pub(in crate::solver::cuda::devices) trait RankPart: Part {
     /// Copies to the GPU of a process what it keeps, and prepares its kernels.
@@ -55,7 +65,7 @@ pub(in crate::solver::cuda::devices) trait RankPart: Part {
     /// Norms of the present iterate by passes over what every process owns; `None` where each finds those of the whole on its
     /// own machine.
     fn norms_of_ranks(
-        solver: &RankSolver<Self>,
+        at: &Present<'_, Self>,
         request: NormRequest,
     ) -> Option<Result<Norms, SolverError>>;
 }
