@@ -44,8 +44,8 @@ pub(super) struct Frames {
     pub reports: f64,
 }
 
-/// Measures all variants in turns, for about `span` in total, and three seconds for each round of them beside that; `None` if the run ends before that, as that
-/// of a small grid does, which rounding soon brings to rest.
+/// Measures all variants in turns, for about `span` in total, and rests and warms up for three seconds a round beside that. `None`
+/// if the run ends before, as that of a small grid does, which rounding soon brings to rest.
 ///
 /// # Errors
 /// If the solver fails, or the worker.

@@ -13,8 +13,8 @@ use super::rank::part::{Present, RankCut, RankMessage, RankPart, RankSetup};
 use super::share::DeviceShare;
 use crate::clock::Instant;
 use crate::grid::Share;
-use crate::problem::Problem;
 use crate::problem::matrix::BlockRows;
+use crate::problem::{Csr, Problem};
 use crate::solver::cpu::{DeviceRows, MatrixSystem, RowMessage, SharedRows};
 use crate::solver::cuda::arguments::Pointer;
 use crate::solver::cuda::blocks::{BlocksKernel, ChosenKernel, Numbers, cut};
@@ -24,7 +24,7 @@ use crate::solver::cuda::graph_batch::{Iterates, Others};
 use crate::solver::cuda::matrix::least_bytes_of;
 use crate::solver::cuda::real::DeviceReal;
 use crate::solver::{
-    Describe, Devices, Footprint, Method, NormRequest, Norms, SetUpTimes, SolverError,
+    Describe, Devices, Footprint, Kernel, Method, NormRequest, Norms, SetUpTimes, SolverError,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DriverError};
 use std::num::NonZeroU64;
@@ -116,9 +116,7 @@ impl<R: DeviceReal> Part for BlocksPart<R> {
         };
         let mut begin = Instant::now();
         let shared_bytes = gpus.iter().map(|gpu| gpu.most_shared).min().unwrap_or(0);
-        let (chosen, blocks) = cut(matrix, sweeps, kernel, R::PRECISION, shared_bytes)?;
-        let borders: Vec<_> = devices.shares().borders().collect();
-        let rows = SharedRows::new(matrix, devices.shares(), cut_at(&borders, blocks));
+        let (chosen, rows) = shared_rows::<R>(matrix, sweeps, kernel, shared_bytes, devices)?;
         let messages = rows.messages();
         let mut set_up = host.set_up_times();
         let mut shares = Vec::with_capacity(gpus.len());
@@ -232,9 +230,7 @@ impl<R: DeviceReal> RankPart for BlocksPart<R> {
             return Err(SolverError::Operator("a grid, or damped sweeps of a matrix"));
         };
         let begin = Instant::now();
-        let (chosen, blocks) = cut(matrix, sweeps, kernel, R::PRECISION, shared_bytes)?;
-        let borders: Vec<_> = devices.shares().borders().collect();
-        let rows = SharedRows::new(matrix, devices.shares(), cut_at(&borders, blocks));
+        let (chosen, rows) = shared_rows::<R>(matrix, sweeps, kernel, shared_bytes, devices)?;
         let messages = rows.messages();
         let rows = rows.into_devices(system).nth(own);
         let rows = rows.ok_or(SolverError::Operator("fewer blocks than processes"))?;
@@ -261,6 +257,19 @@ impl<R: DeviceReal> RankPart for BlocksPart<R> {
     fn norms_of_ranks(_: &Present<'_, Self>, _: NormRequest) -> Option<Result<Norms, SolverError>> {
         None
     }
+}
+
+/// The kernel for the blocks of a method, and the rows that each device keeps for its own.
+fn shared_rows<R: DeviceReal>(
+    matrix: &Csr,
+    sweeps: &Method,
+    kernel: Kernel,
+    shared_bytes: usize,
+    devices: &Devices,
+) -> Result<(ChosenKernel, SharedRows), SolverError> {
+    let (chosen, blocks) = cut(matrix, sweeps, kernel, R::PRECISION, shared_bytes)?;
+    let borders: Vec<_> = devices.shares().borders().collect();
+    Ok((chosen, SharedRows::new(matrix, devices.shares(), cut_at(&borders, blocks))))
 }
 
 /// The rows of a device on its GPU, with those packed that it sends in several runs.
