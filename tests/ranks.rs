@@ -114,7 +114,12 @@ fn what_processes_do_not_share_is_refused() {
     for (arguments, code, said) in [
         ("solve --shape 1024", 2, "WORLD_SIZE is 2; the points of a single line are shared out"),
         ("solve --matrix trefethen-20 --tile 20", 2, "WORLD_SIZE is 2; it must be at most 1 GPU"),
-        ("solve --shape 64x64x64 --method pyramid", 2, "WORLD_SIZE is 2; the slabs of a pyramid"),
+        ("solve --shape 64x64x64 --method wavefront", 2, "WORLD_SIZE is 2; one window passes"),
+        (
+            "solve --shape 64x64x64 --method pyramid --store s",
+            1,
+            "--store does not go with WORLD_SIZE 2: ",
+        ),
         ("solve --backend cpu", 1, "--backend cpu does not go with WORLD_SIZE 2: "),
         ("solve --devices 0,1", 1, "--devices does not go with WORLD_SIZE 2: "),
         ("solve --save-field u.npy --save-on-interrupt", 1, "--save-on-interrupt does not go with"),

@@ -16,7 +16,9 @@ pub struct DevicesSummary {
     exchange_every: u64,
     messages: usize,
     bytes: u64,
-    predicted_seconds: f64,
+    /// Not where values go through the memory of machines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted_seconds: Option<f64>,
     /// What values go through from one GPU to another.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     paths: Vec<ExchangePath>,
@@ -38,9 +40,9 @@ impl DevicesSummary {
             exchange_every: devices.cycles_of_an_exchange(),
             messages: exchange.messages,
             bytes: exchange.bytes,
-            predicted_seconds: exchange.seconds,
+            predicted_seconds: plan.method.streaming().is_none().then_some(exchange.seconds),
             paths: run.solver().exchange_paths().to_vec(),
-            nothing_exchanged: plan.spec.why_no_exchange(),
+            nothing_exchanged: plan.spec.why_no_exchange().filter(|_| !devices.exchange_values()),
         })
     }
 
@@ -54,13 +56,14 @@ impl DevicesSummary {
             cycles => format!("every {}", counted(cycles, "cycle")),
         };
         let messages = counted(self.messages as u64, "message");
-        let predicted = seconds(self.predicted_seconds);
+        let predicted = self.predicted_seconds.map(|it| format!(", predicted {}", seconds(it)));
+        let predicted = predicted.unwrap_or_default();
         let bytes = human(self.bytes);
         let paths: Vec<_> = self.paths.iter().map(|path| path.label()).collect();
         let through = match &paths[..] {
             [] => String::new(),
             paths => format!(" through {}", paths.join(" and ")),
         };
-        format!("{messages}, {bytes} {every}{through}, predicted {predicted}")
+        format!("{messages}, {bytes} {every}{through}{predicted}")
     }
 }

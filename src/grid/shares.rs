@@ -176,6 +176,15 @@ impl Shares {
         Ok(Self { axis: axis.clone(), shares: shares.collect(), border_tiles })
     }
 
+    /// The same where every device receives so many planes on either side of those that it owns, as far as there are any.
+    #[must_use]
+    pub fn receiving_around(self, planes: usize) -> Self {
+        let n = self.axis.n();
+        self.receiving(|Share { owned: Range { start, end }, .. }| {
+            std::iter::once(start.saturating_sub(planes)..(end + planes).min(n)).collect()
+        })
+    }
+
     /// The same where every device receives what it reads and others own.
     fn receiving(mut self, mut read: impl FnMut(&Share) -> Vec<Range<usize>>) -> Self {
         let owned: Vec<_> = self.shares.iter().map(|share| share.owned.clone()).collect();
@@ -312,6 +321,18 @@ mod tests {
 
     fn of_one(from: usize, planes: Range<usize>) -> Received {
         Received { from, planes: std::iter::once(planes).collect() }
+    }
+
+    #[test]
+    fn planes_around_a_share_may_be_those_of_several_devices() {
+        let axis = AxisTiling::bands(10, 2);
+        let three = Shares::independent(&axis, 3).unwrap().receiving_around(5);
+        let owned: Vec<_> = three.of_devices().iter().map(|share| share.owned.clone()).collect();
+        assert_eq!(owned, [0..2, 2..6, 6..10]);
+        let received: Vec<_> = three.of_devices().iter().map(|it| it.received.clone()).collect();
+        assert_eq!(received[0], [of_one(1, 2..6), of_one(2, 6..7)]);
+        assert_eq!(received[1], [of_one(0, 0..2), of_one(2, 6..10)]);
+        assert_eq!(received[2], [of_one(0, 1..2), of_one(1, 2..6)]);
     }
 
     #[test]

@@ -221,6 +221,13 @@ impl Devices {
         }
     }
 
+    /// The same in a process each, for passes of so many sweeps over a grid: a slab reads as many planes on either side of
+    /// its own, and those of others lie in the memory of another process.
+    #[must_use]
+    pub(super) fn in_processes(self, sweeps: usize) -> Self {
+        Self { shares: Arc::new(Shares::clone(&self.shares).receiving_around(sweeps)), ..self }
+    }
+
     /// By what they are shared out.
     pub fn share_by(&self) -> ShareBy {
         self.share_by

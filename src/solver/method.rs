@@ -2,7 +2,7 @@
 
 use super::method_name::MethodName;
 use super::{Devices, Schedule, Spectral, Streaming, Subiterations};
-use crate::grid::{AxisTiling, Tiling};
+use crate::grid::{AxisTiling, Shape, Tiling};
 
 /// How one cycle turns an iterate into the next.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +81,18 @@ impl Method {
             }
             Self::OnDevices { sweeps, .. } => Self::OnDevices { devices, sweeps },
             other => other,
+        }
+    }
+
+    /// The same with its devices in a process each: slabs of a pass over a grid of this shape exchange planes then, which
+    /// devices of one process read in its memory. Other methods exchange what they do in one process.
+    #[must_use]
+    pub fn in_processes(self, shape: &Shape) -> Self {
+        // The systems of a batch read nothing of each other.
+        let streaming = self.streaming().filter(|_| shape.batch() == 1).copied();
+        match (streaming, self.devices().cloned()) {
+            (Some(pass), Some(devices)) => self.with_devices(devices.in_processes(pass.height())),
+            _ => self,
         }
     }
 

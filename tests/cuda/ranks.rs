@@ -8,6 +8,7 @@ use crate::gpu::several;
 use crate::iterates::{bits, maxima};
 use crate::matrices::{self, larger};
 use crate::matrix_devices;
+use crate::streaming;
 use crate::volumes::{volume, wide};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -24,7 +25,7 @@ use tilescope::problem::Problem;
 use tilescope::solver::cuda::{self, Device};
 use tilescope::solver::{
     self, Devices, ExchangePath, GroupId, Kernel, Link, Method, NormRequest, Place, Rank, RankOf,
-    Solver,
+    Solver, SolverError,
 };
 
 /// They need two GPUs.
@@ -92,10 +93,13 @@ pub fn as_process() -> Option<ExitCode> {
     let folder = PathBuf::from(std::env::var_os(FOLDER)?);
     let (index, count) = rank.split_once('/')?;
     let rank = Rank { index: index.parse().ok()?, count: count.parse().ok()? };
+    let mut compared = 0;
     for (number, run) in runs(rank.count).into_iter().enumerate() {
-        eprintln!("rank {} of {}: run {number}, {run:?}", rank.index, rank.count);
-        compare(&run, RankOf { rank, group: group(&folder, rank, number) });
+        eprintln!("rank {} of {}: run {number}, {}", rank.index, rank.count, run.title());
+        compared +=
+            usize::from(compare(&run, RankOf { rank, group: group(&folder, rank, number) }));
     }
+    assert!(2 * compared > RUNS, "kernels refuse all but {compared} of {RUNS} runs");
     Some(ExitCode::SUCCESS)
 }
 
@@ -115,7 +119,6 @@ fn group(folder: &Path, rank: Rank, number: usize) -> GroupId {
     GroupId(fs::read(file).expect("a file").try_into().expect("as many bytes"))
 }
 
-#[derive(Debug)]
 struct Shared {
     problem: Arc<Problem>,
     /// The method on one device, and on those of the processes.
@@ -128,22 +131,32 @@ struct Shared {
     cycles: usize,
 }
 
+impl Shared {
+    /// Without the numbers of a matrix.
+    fn title(&self) -> String {
+        let Self { problem, alone, kernel, precision, every, .. } = self;
+        format!("{}, {alone:?}, {kernel:?}, {precision:?}, every {every}", problem.shape)
+    }
+}
+
 /// The runs, the same in every process.
 fn runs(count: usize) -> Vec<Shared> {
     let mut runner = TestRunner::deterministic();
     let mut runs = Vec::new();
     while runs.len() < RUNS {
-        // Every other run is exchanged after every cycle, and every third is of a matrix.
+        // Every other run is exchanged after every cycle; every third is of a matrix, and every third streams.
         let every = if runs.len().is_multiple_of(2) { 1..=1 } else { 1..=3_u64 };
         let every = every.new_tree(&mut runner).expect("a value").current();
         let every = NonZeroU64::new(every).expect("at least 1");
-        let drawn = match runs.len().is_multiple_of(3) {
-            true => of_matrix(count, every, &mut runner),
-            false => of_grid(count, every, &mut runner),
+        let drawn = match runs.len() % 3 {
+            0 => of_matrix(count, every, &mut runner),
+            1 => of_grid(count, every, &mut runner),
+            _ => of_slabs(count, &mut runner),
         };
         runs.extend(drawn.filter(|run| {
             let Shared { kernel, method, precision, problem, .. } = run;
-            cuda::takes(*kernel, method, *precision, &problem.shape, false).is_ok()
+            let accepts = || cuda::takes(*kernel, method, *precision, &problem.shape, false);
+            method.streaming().is_some() || accepts().is_ok()
         }));
     }
     runs
@@ -169,6 +182,19 @@ fn of_grid(count: usize, every: NonZeroU64, runner: &mut TestRunner) -> Option<S
     Some(Shared { problem: case.problem, alone, method, kernel, precision, every, exact, cycles })
 }
 
+/// A pyramid, if its grid has as many planes: on a line or a batch, too, and of more sweeps than a neighbour has planes.
+fn of_slabs(count: usize, runner: &mut TestRunner) -> Option<Shared> {
+    let cases = prop_oneof![2 => case(), 1 => volume()];
+    let settings = (cases, streaming::pyramid(), precisions());
+    let (case, budget, precision) = settings.new_tree(runner).expect("a value").current();
+    let (shape, every) = (&case.problem.shape, NonZeroU64::MIN);
+    let alone = Method::Streaming(budget.of(shape, precision));
+    let devices = Devices::new(&alone, shape, count, every, Link::NVLINK).ok()?;
+    let method = alone.clone().on_devices(devices);
+    let (exact, cycles, kernel) = (case.other(), case.cycles, Kernel::AUTO);
+    Some(Shared { problem: case.problem, alone, method, kernel, precision, every, exact, cycles })
+}
+
 /// A run on a matrix, if it has as many blocks.
 fn of_matrix(count: usize, every: NonZeroU64, runner: &mut TestRunner) -> Option<Shared> {
     let settings = (larger(), matrices::kernels(), precisions(), prop::bool::weighted(0.2));
@@ -182,7 +208,8 @@ fn of_matrix(count: usize, every: NonZeroU64, runner: &mut TestRunner) -> Option
     Some(Shared { problem, alone, method, kernel, precision, every, exact, cycles: 2 })
 }
 
-fn compare(run: &Shared, own: RankOf) {
+/// Compares a run, unless its kernel refuses it; returns whether it did.
+fn compare(run: &Shared, own: RankOf) -> bool {
     let Shared { problem, kernel, precision, every, method, exact, cycles, .. } = run;
     let place = Place::Cuda {
         devices: vec![Device::new(own.rank.index as u32)],
@@ -190,8 +217,12 @@ fn compare(run: &Shared, own: RankOf) {
         kernel: *kernel,
         block_size: None,
     };
-    let made = solver::set_up_rank(problem, method.clone(), *precision, &place, own);
-    let mut rank = made.expect("a part of the whole");
+    let mut rank = match solver::set_up_rank(problem, method.clone(), *precision, &place, own) {
+        Ok(solver) => solver,
+        // Large blocks are not for all kernels.
+        Err(SolverError::Kernel { .. }) => return false,
+        Err(error) => panic!("{error}"),
+    };
     let mut cpu = solver::on_cpu(problem, method.clone(), *precision, 1).expect("memory");
     for solver in [&mut rank, &mut cpu] {
         solver.set_exact(Arc::new(exact.clone())).expect("there is room");
@@ -218,6 +249,7 @@ fn compare(run: &Shared, own: RankOf) {
         same(&*rank, &*cpu, cycle);
     }
     many_cycles(run, &mut rank, &mut cpu);
+    true
 }
 
 /// Batches are recorded as graphs, with what NCCL does; their norms are those of one GPU.

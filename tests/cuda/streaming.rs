@@ -32,7 +32,7 @@ pub const TESTS: &[(&str, fn())] = &[
 
 /// A height and a budget that go together: the latter in planes, with less than a plane beside them.
 #[derive(Clone, Copy, Debug)]
-struct Budget {
+pub struct Budget {
     method: MethodName,
     slabs: Slabs,
     height: usize,
@@ -41,7 +41,7 @@ struct Budget {
 }
 
 impl Budget {
-    fn of(self, shape: &Shape, precision: Precision) -> Streaming {
+    pub fn of(self, shape: &Shape, precision: Precision) -> Streaming {
         let values = [1, shape.stride(), shape.plane_stride()][shape.dim() - 1];
         let plane = (3 * values * precision.bytes()) as u64;
         let bytes = self.planes as u64 * plane + (self.beside * (plane - 1) as f64) as u64;
@@ -69,6 +69,11 @@ fn budget() -> impl Strategy<Value = Budget> {
             Budget { method, slabs, height: height.min(most), planes, beside }
         },
     )
+}
+
+/// That of slabs.
+pub fn pyramid() -> impl Strategy<Value = Budget> {
+    budget().prop_filter("slabs", |it| it.method == MethodName::Pyramid)
 }
 
 /// Makes cycles, on poison, and compares iterates and norms with those of the CPU, and what is counted with what is
@@ -145,9 +150,8 @@ fn slabs_of_several_devices() {
         (20..=200_usize, 20..=100_usize, 20..=120_usize)
             .prop_map(|(nx, ny, nz)| Shape::grid_3d(nx, ny, nz)),
     ];
-    let pyramids = budget().prop_filter("slabs", |it| it.method == MethodName::Pyramid);
     let precision = prop::sample::select(Precision::ALL.to_vec());
-    let settings = (shapes, any::<u64>(), pyramids, precision, 2..=4_usize, made());
+    let settings = (shapes, any::<u64>(), pyramid(), precision, 2..=4_usize, made());
     check(share(100), settings, |(shape, seed, budget, precision, count, made)| {
         let problem = problem(shape.expect("a shape"), seed);
         let streaming = Method::Streaming(budget.of(&problem.shape, precision));

@@ -22,7 +22,7 @@ pub(super) use error::RankError;
 pub(super) use launch::Launch;
 pub(super) use watch::Watch;
 
-use crate::run::{Backend, MethodName, Plan, PlanError, Planner, RunSpec};
+use crate::run::{Backend, Plan, PlanError, Planner, RunSpec};
 use crate::solver::cuda::{self, Device};
 use crate::solver::{ExchangePath, Place, RankOf};
 use memory::Memory;
@@ -54,10 +54,8 @@ pub(super) fn plan(spec: &RunSpec, launch: &Launch) -> anyhow::Result<Plan> {
     if ![ExchangePath::Auto, ExchangePath::Nccl].contains(&method.exchange) {
         return refuse("--exchange", "NCCL moves values between processes");
     }
-    if method.name == MethodName::Pyramid {
-        let allowed = "the slabs of a pyramid visit the GPUs of one process (--devices) from its memory, and not those of several processes".to_owned();
-        let (field, value) = ("WORLD_SIZE", count.to_string());
-        return Err(PlanError::Value { field, value, allowed }.into());
+    if spec.store.is_some() {
+        return refuse("--store", "its files belong to one process");
     }
     let mut shared = spec.clone();
     shared.method.backend = Backend::Cuda;
@@ -67,8 +65,9 @@ pub(super) fn plan(spec: &RunSpec, launch: &Launch) -> anyhow::Result<Plan> {
             PlanError::Value { field: "WORLD_SIZE", value: count.to_string(), allowed }
         }
         error => error,
-    });
-    Ok(planned?)
+    })?;
+    let method = planned.method.in_processes(&planned.problem.shape);
+    Ok(Plan { method, ..planned })
 }
 
 /// What belongs to a run beside its plan, for one of the processes that make it.
@@ -144,6 +143,7 @@ fn contents(inputs: &[(&str, &Path)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::MethodName;
     use crate::solver::Rank;
     use std::time::Duration;
 

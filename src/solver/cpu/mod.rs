@@ -62,7 +62,7 @@ use matrix::MatrixPass;
 use matrix::MatrixSystem;
 #[cfg(feature = "cuda")]
 pub(super) use matrix::MatrixSystem;
-use norms::PartialNorms;
+pub(super) use norms::PartialNorms;
 use observe::Rows;
 use patch::Local;
 use spectral::Tables;
@@ -590,12 +590,13 @@ impl<R: Real> CpuSolver<R> {
     /// waves or warps, or of devices with frozen halos, is no update of one iterate.
     fn cycle_with(&mut self, norms: NormRequest) -> CycleNorms {
         if !self.has_free_norms() {
-            let residual_before = self.measure_residual();
+            let before = self.measured(NormRequest::RESIDUAL);
             self.advance(false);
+            let after = self.measured(norms.without(NormRequest::RESIDUAL));
             return CycleNorms {
-                residual_before,
-                max_change: norms.max_change.then(|| self.measure_change()),
-                error: if norms.error { self.measure_error() } else { None },
+                residual_before: before.residual.unwrap_or_default(),
+                max_change: after.max_change,
+                error: after.error,
             };
         }
         // A damped sweep changes ω times as much.
@@ -822,12 +823,7 @@ impl<R: Real> Advance for CpuSolver<R> {
 
 impl<R: Real> Observe for CpuSolver<R> {
     fn norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
-        let residual = request.residual_l2 || request.residual_max;
-        Ok(Norms {
-            residual: residual.then(|| self.measure_residual()),
-            max_change: (request.max_change && !self.lacks_previous).then(|| self.measure_change()),
-            error: if request.error { self.measure_error() } else { None },
-        })
+        Ok(self.measured(request))
     }
 
     fn observe(&self, request: FieldRequest<'_>) -> Result<FieldObservation, SolverError> {

@@ -196,7 +196,7 @@ impl Largest {
 
 /// A sum of squares and a maximum over a part of the grid.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Partial {
+pub(in crate::solver) struct Partial {
     pub squares: f64,
     pub max: f64,
 }
@@ -210,7 +210,7 @@ impl std::ops::Add for Partial {
 
 /// The norms of a part of a cycle (a tile, a band of rows).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PartialNorms {
+pub(in crate::solver) struct PartialNorms {
     /// u₁ − u₀ of the first sweep.
     pub first_sweep: Partial,
     /// Largest |u_new − u_old| of the whole cycle.
@@ -237,6 +237,19 @@ impl std::iter::Sum for PartialNorms {
 }
 
 impl PartialNorms {
+    /// As numbers, to be sent elsewhere.
+    #[cfg(feature = "cuda")]
+    pub fn to_numbers(self) -> [f64; 4] {
+        let Self { first_sweep: Partial { squares, max }, max_change, error_squares } = self;
+        [squares, max, max_change, error_squares]
+    }
+
+    /// Those of [`PartialNorms::to_numbers`].
+    #[cfg(feature = "cuda")]
+    pub fn of_numbers([squares, max, max_change, error_squares]: [f64; 4]) -> Self {
+        Self { first_sweep: Partial { squares, max }, max_change, error_squares }
+    }
+
     /// The norms of the whole cycle, from the sum of its parts.
     pub fn finish(self, diagonal: f64, with_error: bool) -> CycleNorms {
         CycleNorms {

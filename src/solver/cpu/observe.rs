@@ -2,13 +2,13 @@
 
 use super::level::Task;
 use super::matrix::Residual;
-use super::norms::{NormAccumulator, Partial, residual_norms};
+use super::norms::{NormAccumulator, Partial, PartialNorms, residual_norms};
 use super::sweeps::{Sweeps, with_sweeps};
 use super::update::{self, Block};
 use super::{CpuSolver, Divided};
 use crate::grid::{Field, Real, Slice};
 use crate::problem::{Source, System};
-use crate::solver::{Quantity, ResidualNorms, SolverError};
+use crate::solver::{NormRequest, Norms, Quantity, SolverError};
 use std::any::Any;
 use std::ops::Range;
 
@@ -241,23 +241,42 @@ impl<R: Real> Task for MeasureBand<'_, R> {
 }
 
 impl<R: Real> CpuSolver<R> {
-    pub(super) fn measure_residual(&self) -> ResidualNorms {
-        residual_norms(self.measure(Values::SweepChange), self.system.residual_factor())
+    /// Norms of the present iterate, by a pass over the grid for each.
+    pub(super) fn measured(&self, request: NormRequest) -> Norms {
+        self.norms_of(request, self.parts_of_norms(request, 0..self.problem.shape.rows()))
     }
 
-    pub(super) fn measure_change(&self) -> f64 {
-        self.measure(Values::Change).max
+    /// The norms that some rows have.
+    pub(in crate::solver) fn parts_of_norms(
+        &self,
+        request: NormRequest,
+        rows: Range<usize>,
+    ) -> PartialNorms {
+        let measure = |values| self.measure(values, rows.clone());
+        let residual = request.residual_l2 || request.residual_max;
+        let exact = self.exact.as_deref().filter(|_| request.error);
+        PartialNorms {
+            first_sweep: if residual { measure(Values::SweepChange) } else { Partial::default() },
+            max_change: if request.max_change { measure(Values::Change).max } else { 0.0 },
+            error_squares: exact.map_or(0.0, |it| measure(Values::AgainstDouble(it)).squares),
+        }
     }
 
-    pub(super) fn measure_error(&self) -> Option<f64> {
-        let exact = self.exact.as_deref()?;
-        Some(self.measure(Values::AgainstDouble(exact)).squares.sqrt())
+    /// The norms whose parts are those, as far as they are known.
+    pub(in crate::solver) fn norms_of(&self, request: NormRequest, parts: PartialNorms) -> Norms {
+        let residual = request.residual_l2 || request.residual_max;
+        let factor = self.system.residual_factor();
+        Norms {
+            residual: residual.then(|| residual_norms(parts.first_sweep, factor)),
+            max_change: (request.max_change && !self.lacks_previous).then_some(parts.max_change),
+            error: (request.error && self.exact.is_some()).then(|| parts.error_squares.sqrt()),
+        }
     }
 
-    fn measure(&self, values: Values<'_, R>) -> Partial {
-        let shape = self.problem.shape;
-        let bands = bands(0..shape.rows(), BAND).collect();
-        let parts = self.team.map(bands, shape.points(), Rows::default, |rows, band| {
+    fn measure(&self, values: Values<'_, R>, rows: Range<usize>) -> Partial {
+        let points = rows.len() * self.problem.shape.nx();
+        let bands = bands(rows, BAND).collect();
+        let parts = self.team.map(bands, points, Rows::default, |rows, band| {
             self.level.run(MeasureBand { solver: self, values, band, rows })
         });
         parts.into_iter().fold(Partial::default(), |a, b| a + b)

@@ -101,6 +101,14 @@ impl<R: Real> Host<R> {
         (copy.has_iterate, copy.has_previous) = (false, false);
     }
 
+    /// What was the iterate is the one before: a cycle was made on the arrays of this machine, by this process alone or
+    /// only of its part.
+    pub fn swap(&mut self, made_all: bool) {
+        let copy = self.copy.get_mut();
+        copy.solver.swap();
+        (copy.has_previous, copy.has_iterate) = (copy.has_iterate, made_all);
+    }
+
     /// The solver, whose iterates the GPU is to be given.
     pub fn present(&mut self) -> &mut CpuSolver<R> {
         let copy = self.copy.get_mut();

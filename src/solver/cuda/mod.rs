@@ -209,6 +209,17 @@ pub(super) fn rank_solver(
     own: RankOf,
 ) -> Result<Box<dyn Solver>, SolverError> {
     let device = device::single(devices)?;
+    if problem.operator.matrix().is_none() && method.streaming().is_some() {
+        let kernel = chosen.0;
+        return Ok(match precision {
+            Precision::F32 => Box::new(stream::StreamSolver::<f32>::of_rank(
+                problem, &method, device, kernel, own,
+            )?),
+            Precision::F64 => Box::new(stream::StreamSolver::<f64>::of_rank(
+                problem, &method, device, kernel, own,
+            )?),
+        });
+    }
     match precision {
         Precision::F32 => devices::rank_solver::<f32>(problem, method, device, chosen, own),
         Precision::F64 => devices::rank_solver::<f64>(problem, method, device, chosen, own),

@@ -1,24 +1,26 @@
 //! Grids that are larger than a GPU's memory: planes of them visit it, and the iterate lives in the memory of this
 //! machine. A `Pass` says what is copied and computed, `lanes` does so on three streams, with `sweep` for the
 //! kernels, `ring` for the working arrays and `pinned` for the arrays here. Several GPUs share the slabs of a pyramid
-//! (`device`).
+//! (`device`), and so do several processes (`processes`).
 
 mod device;
 mod followed;
 mod lanes;
 mod link;
 mod pinned;
+mod processes;
 mod ring;
 mod sweep;
 mod together;
 
 use super::device::{Device, Gpus};
 use super::gpu::Gpu;
-use super::host::ObservedOnHost;
+use super::host::{Host, Iterate, ObservedOnHost};
 use super::kernels;
+use super::nccl::Communicator;
 use super::real::DeviceReal;
 use super::setting::Setting;
-use super::several::{self, check_room, name_of};
+use super::several::{self, check_room, name_of, title_of_all};
 use super::solver::CudaSolver;
 use crate::clock::Instant;
 use crate::grid::{Field, Precision, Shape};
@@ -27,8 +29,8 @@ use crate::solver::cpu::{CpuSolver, Level};
 use crate::solver::streaming::Planes;
 use crate::solver::{
     Advance, ArrayFiles, Batch, CycleNorms, Describe, DeviceInfo, ExchangePath, Kernel, Method,
-    NormRequest, Norms, Observe, Pass, PassProgress, PassTimes, Solver, SolverError, Streaming,
-    Traffic,
+    NormRequest, Norms, Observe, Pass, PassProgress, PassTimes, RankOf, Solver, SolverError,
+    Streaming, Traffic,
 };
 pub(super) use link::link_speed;
 
@@ -36,6 +38,7 @@ use device::{Part, StreamDevice};
 use followed::Followed;
 use lanes::{Slow, Window};
 use pinned::Pinned;
+use processes::Processes;
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -73,7 +76,9 @@ pub(super) struct StreamSolver<R: DeviceReal> {
     rhs: Arc<RightHandSide<R>>,
     /// The pages of the two iterates: dropped before them.
     _pinned: [Option<Pinned>; 2],
-    host: CpuSolver<R>,
+    /// The others, if this is one of several processes.
+    processes: Option<Processes<R>>,
+    host: Host<R>,
 }
 
 impl<R: DeviceReal> StreamSolver<R> {
@@ -89,7 +94,8 @@ impl<R: DeviceReal> StreamSolver<R> {
         kernel: Kernel,
     ) -> Result<Self, SolverError> {
         let host = || CpuSolver::new(problem, Method::Classic, Level::best(), 0);
-        Self::with_host(problem, method, on, kernel, host)
+        let parts = Self::parts(problem, method, on.devices, kernel)?;
+        Self::with_host(problem, method, on, (parts, kernel), host)
     }
 
     /// The same with arrays that lie in files. Their pages are not pinned, so that copies go through memory that the driver
@@ -105,17 +111,49 @@ impl<R: DeviceReal> StreamSolver<R> {
         kernel: Kernel,
     ) -> Result<Self, SolverError> {
         let host = || CpuSolver::in_files(files, problem, &Method::Classic, Level::best(), 0);
-        Self::with_host(problem, method, on, kernel, host)
+        let parts = Self::parts(problem, method, on.devices, kernel)?;
+        Self::with_host(problem, method, on, (parts, kernel), host)
+    }
+
+    /// Sets up the part of one of several processes, which share the slabs as as many devices of one do, at the initial
+    /// guess u₀. It is collective, as are cycles, norms, and the first observation of an iterate, which makes it whole on
+    /// every process.
+    ///
+    /// # Errors
+    /// As [`StreamSolver::new`], also if NCCL fails.
+    pub fn of_rank(
+        problem: &Arc<Problem>,
+        method: &Method,
+        device: &Device,
+        kernel: Kernel,
+        own: RankOf,
+    ) -> Result<Self, SolverError> {
+        let (rank, shape) = (own.rank, problem.shape);
+        let method = &method.clone().in_processes(&shape);
+        let Some(devices) = method.devices().filter(|devices| devices.count() == rank.count) else {
+            return Err(SolverError::Operator("a run that is shared out over other processes"));
+        };
+        let on = Gpus { devices: std::slice::from_ref(device), exchange: ExchangePath::Nccl };
+        let mut parts = Self::parts(problem, method, on.devices, kernel)?;
+        let parts = vec![parts.swap_remove(rank.index)];
+        let host = || CpuSolver::new(problem, Method::Classic, Level::best(), 0);
+        let mut solver = Self::with_host(problem, method, on, (parts, kernel), host)?;
+        let gpu = solver.devices[0].gpu();
+        let joined = (Communicator::join(gpu, own)?, rank);
+        let processes = Processes::new(gpu, joined, &shape, devices.shares().of_devices())?;
+        solver.info.name = title_of_all(&processes.names);
+        // Its own passes are not those of the grid.
+        (solver.followed, solver.processes) = (None, Some(processes));
+        Ok(solver)
     }
 
     fn with_host(
         problem: &Arc<Problem>,
         method: &Method,
         on: Gpus<'_>,
-        kernel: Kernel,
+        (parts, kernel): (Vec<Part>, Kernel),
         host: impl FnOnce() -> Result<CpuSolver<R>, SolverError>,
     ) -> Result<Self, SolverError> {
-        let parts = Self::parts(problem, method, on.devices, kernel)?;
         // Before the arrays on this machine are filled.
         let windows = Self::windows(&problem.shape, &parts)?;
         let host = host()?;
@@ -183,14 +221,15 @@ impl<R: DeviceReal> StreamSolver<R> {
             exchange: on.exchange,
             rhs,
             _pinned: pinned,
-            host,
+            processes: None,
+            host: Host::new(host),
         })
     }
 
     /// Fills what the next cycle is to write with NaN.
     pub fn poison(&mut self) -> Result<(), SolverError> {
         let shape = self.problem.shape;
-        let (_, next) = self.host.arrays_mut();
+        let (_, next) = self.host.solver_mut().arrays_mut();
         for row in 0..shape.rows() {
             let start = shape.row_start(row) + 1;
             next[start..start + shape.nx()].fill(R::from_f64(f64::NAN));
@@ -198,10 +237,10 @@ impl<R: DeviceReal> StreamSolver<R> {
         self.devices.iter().try_for_each(StreamDevice::poison)
     }
 
-    /// Makes one pass; returns its seconds.
+    /// Makes one pass; returns its seconds, which every process of several has.
     fn pass(&mut self) -> Result<f64, SolverError> {
         let shape = self.problem.shape;
-        let (from, to) = self.host.arrays_mut();
+        let (from, to) = self.host.solver_mut().arrays_mut();
         let slow = Slow { from, g: self.rhs.system.g.as_slice(), to };
         let followed = self.followed.as_ref();
         let note = |step| followed.map_or((), |followed| followed.set(step, 0));
@@ -210,21 +249,30 @@ impl<R: DeviceReal> StreamSolver<R> {
         note(self.devices[0].steps());
         let gpus = || self.devices.iter().map(StreamDevice::gpu);
         let (moved, seconds) = made.map_err(|error| several::failed(gpus(), error))?;
-        self.host.swap();
         let needed = shape.points() as u64 * self.method.sweeps_per_cycle();
-        self.traffic = Some(Traffic { needed, ..moved });
+        let made = (Traffic { needed, ..moved }, seconds);
+        self.host.swap(self.processes.is_none());
+        let (traffic, seconds) = match &self.processes {
+            None => made,
+            Some(processes) => {
+                let begin = Instant::now();
+                processes.exchange(self.host.solver_mut().arrays_mut().0)?;
+                processes.add_traffic(made.0, seconds + begin.elapsed().as_secs_f64())?
+            }
+        };
+        self.traffic = Some(traffic);
         Ok(seconds)
     }
 
     /// Makes one cycle with these norms. None come with it: each is a pass over the arrays on this machine.
     fn cycle(&mut self, norms: NormRequest) -> Result<(f64, CycleNorms), SolverError> {
-        let before = self.host.norms(NormRequest {
+        let before = self.present_norms(NormRequest {
             residual_l2: true,
             residual_max: norms.residual_max,
             ..NormRequest::NONE
         })?;
         let seconds = self.pass()?;
-        let after = self.host.norms(norms.without(NormRequest::RESIDUAL))?;
+        let after = self.present_norms(norms.without(NormRequest::RESIDUAL))?;
         let residual_before = before.residual.unwrap_or_default();
         let Norms { max_change, error, .. } = after;
         Ok((seconds, CycleNorms { residual_before, max_change, error }))
@@ -303,7 +351,12 @@ impl<R: DeviceReal> Advance for StreamSolver<R> {
                 batch.norms.push(found);
             }
             batch.cycles += 1;
-            if batch.cycles >= most || begin.elapsed() >= BATCH {
+            let elapsed = match self.processes {
+                None => begin.elapsed(),
+                // The same for all of them.
+                Some(_) => Duration::from_secs_f64(batch.seconds),
+            };
+            if batch.cycles >= most || elapsed >= BATCH {
                 let points = Planes::of(&self.problem.shape).points;
                 // Of the first device.
                 self.times = Some(Arc::new(self.devices[0].times(points)?));
@@ -313,28 +366,45 @@ impl<R: DeviceReal> Advance for StreamSolver<R> {
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
-        self.host.restart()
+        self.host.present().restart()
     }
 
     fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError> {
-        self.host.start_from(iterate)
+        self.host.present().start_from(iterate)
     }
 
     fn sync(&self) -> Result<(), SolverError> {
-        self.host.sync()
+        self.host.solver().sync()
     }
 
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
-        self.host.set_exact(exact)
+        self.host.solver_mut().set_exact(exact)
     }
 }
 
 impl<R: DeviceReal> ObservedOnHost for StreamSolver<R> {
     type Real = R;
 
-    fn host(&self, _: bool) -> Result<impl Deref<Target = CpuSolver<R>>, SolverError> {
-        // Its iterates live there.
-        Ok(&self.host)
+    fn host(&self, needs_previous: bool) -> Result<impl Deref<Target = CpuSolver<R>>, SolverError> {
+        self.host.updated(needs_previous, |which, solver| {
+            // Those of a process alone are there.
+            let Some(processes) = &self.processes else { return Ok(()) };
+            let (iterate, previous) = solver.arrays_mut();
+            processes.collect(match which {
+                Iterate::Present => iterate,
+                Iterate::Before => previous,
+            })
+        })
+    }
+
+    fn present_norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
+        let shared = self.processes.as_ref().and_then(|it| Some((it, it.rows()?)));
+        let Some((processes, rows)) = shared else {
+            return self.host(request.max_change)?.norms(request);
+        };
+        let host = self.host.solver();
+        let own = host.parts_of_norms(request, rows);
+        Ok(host.norms_of(request, processes.add_norms(own)?))
     }
 }
 
@@ -362,15 +432,23 @@ impl<R: DeviceReal> Describe for StreamSolver<R> {
     fn device(&self) -> Option<&DeviceInfo> {
         Some(&self.info)
     }
+
+    fn exchange_paths(&self) -> &[ExchangePath] {
+        if self.processes.is_some() { &[ExchangePath::Nccl] } else { &[] }
+    }
 }
 
 impl<R: DeviceReal> Solver for StreamSolver<R> {
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
+        if self.processes.is_some() {
+            return Err(SolverError::Operator("another method beside that of several processes"));
+        }
         let on = Gpus { devices: &self.on, exchange: self.exchange };
         if method.streaming().is_some() {
             let parts = Self::parts(&self.problem, &method, &self.on, kernel)?;
             let windows = Self::windows(&self.problem.shape, &parts)?;
-            let (rhs, host) = (Arc::clone(&self.rhs), self.host.beside(&Method::Classic)?);
+            let host = self.host.solver().beside(&Method::Classic)?;
+            let rhs = Arc::clone(&self.rhs);
             let made = (parts, windows, kernel);
             return Ok(Box::new(Self::at_start(&self.problem, &method, on, made, host, rhs)?));
         }
@@ -380,7 +458,7 @@ impl<R: DeviceReal> Solver for StreamSolver<R> {
             let gpu = Arc::clone(self.devices[0].gpu());
             Box::new(CudaSolver::<R>::on(&self.problem, method, gpu, kernel, None)?)
         };
-        if let Some(exact) = self.host.exact() {
+        if let Some(exact) = self.host.solver().exact() {
             beside.set_exact(Arc::clone(exact))?;
         }
         Ok(beside)

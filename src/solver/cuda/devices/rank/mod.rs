@@ -4,7 +4,6 @@
 //! | file | |
 //! |---|---|
 //! | `cycles.rs` | a cycle, and in which order streams do it |
-//! | `members.rs` | what the processes know of each other's GPUs |
 //! | `norms.rs` | norms of a grid by a pass over what every process owns |
 //! | `part.rs` | what is different for a grid and for a matrix |
 //!
@@ -13,7 +12,6 @@
 //! gets the same bits of all that comes out, so that loops that go by them make the same calls.
 
 mod cycles;
-mod members;
 mod norms;
 pub(super) mod part;
 
@@ -26,7 +24,7 @@ use crate::solver::cuda::arguments;
 use crate::solver::cuda::device::Device;
 use crate::solver::cuda::graph_batch::{GraphBatch, Iterates, Parts};
 use crate::solver::cuda::host::{Host, Iterate, ObservedOnHost};
-use crate::solver::cuda::nccl::Communicator;
+use crate::solver::cuda::nccl::{Communicator, Members};
 use crate::solver::cuda::several::title_of_all;
 use crate::solver::{
     Advance, Batch, CycleNorms, Describe, DeviceInfo, ExchangePath, Footprint, Kernel, Method,
@@ -35,7 +33,6 @@ use crate::solver::{
 };
 use cudarc::driver::{CudaEvent, DevicePtr, DriverError, result};
 use cycles::{PartsOfRanks, RankCycles};
-use members::Members;
 use part::{Present, RankCut, RankMessage, RankPart, RankSetup};
 use std::cell::Cell;
 use std::ops::{Deref, Range};

@@ -1,14 +1,14 @@
-//! What the processes that share a grid know of each other's GPUs.
+//! What the processes of a group know of each other's GPUs.
 
+use super::communicator::Communicator;
 use crate::solver::SolverError;
 use crate::solver::cuda::gpu::Gpu;
-use crate::solver::cuda::nccl::Communicator;
 
 /// Bytes of the name of a GPU that the others receive, in words of 64 bits.
 const NAME_WORDS: usize = 12;
 
 /// What each process sends to the others of its GPU.
-pub(super) struct Members {
+pub(in crate::solver::cuda) struct Members {
     pub names: Vec<String>,
     /// Bytes of shared memory that a block may have on each of them.
     pub shared_bytes: usize,
