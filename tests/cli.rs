@@ -907,8 +907,8 @@ fn simulated_devices_have_the_results_of_one() {
     refuse(&format!("{small} {link}"), "link is 1,0; it must be a latency");
     let waves = format!("{small} --simulate-devices 2 --wave 2");
     refuse(&waves, "tiles in waves and points in warps are on one device");
-    let window = "--shape 40x64 --method wavefront --simulate-devices 2";
-    refuse(window, "2 with method wavefront; one window passes through the whole grid");
+    let window = "--shape 40x64 --method wavefront --height 3 --memory 1MB --simulate-devices 4";
+    refuse(window, "simulate_devices is 4; it must be 1 to 3, the sweeps of a pass");
     let over_gpus = "are shared out over devices that a CPU simulates";
     for (settings, what) in [("--shape 64 --tile 8", "the points of a single line")] {
         for place in ["--devices 0,1", "--simulate-devices 2 --backend cuda"] {
@@ -918,9 +918,9 @@ fn simulated_devices_have_the_results_of_one() {
     for (settings, why) in [
         (
             "--shape 64 --batch 4",
-            "the lines of a batch are independent, so devices exchange nothing",
+            "the lines of a batch are independent, so nothing is exchanged after a cycle",
         ),
-        ("--shape 40x64 --method pyramid --memory 9kB", "read the computer's memory, so devices"),
+        ("--shape 40x64 --method pyramid --memory 9kB", "read the computer's memory, so nothing"),
     ] {
         let rarely = format!("{settings} --simulate-devices 2 --exchange-every 4");
         refuse(&rarely, "--exchange-every is 4");
@@ -1017,6 +1017,10 @@ fn simulated_devices_share_matrices_lines_and_slabs() {
             "--shape 40x64 --method pyramid --height 2 --memory 14112",
             "the slabs of a pass read the computer's memory",
         ),
+        (
+            "--shape 40x64 --method wavefront --height 7 --memory 20kB",
+            "devices hand planes on to each other within a pass",
+        ),
     ] {
         let one = saved(options, "one.npy");
         let three = format!("{options} --simulate-devices 3");
@@ -1025,7 +1029,7 @@ fn simulated_devices_share_matrices_lines_and_slabs() {
         let text = format!("solve {three} --max-cycles 2 --tol none");
         let text = tilescope(&folder, &text).assert().success().get_output().stdout.clone();
         let text = String::from_utf8(text).unwrap();
-        assert!(text.contains(&format!("nothing, since {why}")), "{text}");
+        assert!(text.contains(&format!("nothing after a cycle, since {why}")), "{text}");
     }
     assert_eq!(json(&folder, "--shape 40 --max-cycles 2 --tol none")["devices"], Value::Null);
 }

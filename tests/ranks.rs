@@ -114,7 +114,7 @@ fn what_processes_do_not_share_is_refused() {
     for (arguments, code, said) in [
         ("solve --shape 1024", 2, "WORLD_SIZE is 2; the points of a single line are shared out"),
         ("solve --matrix trefethen-20 --tile 20", 2, "WORLD_SIZE is 2; it must be at most 1 GPU"),
-        ("solve --shape 64x64x64 --method wavefront", 2, "WORLD_SIZE is 2; one window passes"),
+        ("solve --shape 64x64x64 --method wavefront", 2, "WORLD_SIZE is 2; the sweeps of a wave"),
         (
             "solve --shape 64x64x64 --method pyramid --store s",
             1,

@@ -57,7 +57,10 @@ impl Received {
 
 /// Why tiles cannot be shared out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("simulate_devices is {devices}; it must be 1 to {parts}, the {what} that devices share")]
+#[error("simulate_devices is {devices}; {}", match .parts {
+    0 | 1 => format!("it must be 1: there are too few {what} to share"),
+    parts => format!("it must be 1 to {parts}, the {what} that devices share"),
+})]
 pub struct SharesError {
     /// The devices.
     pub devices: usize,

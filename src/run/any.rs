@@ -130,9 +130,8 @@ prop_compose! {
         let is_tiled = name == MethodName::Hierarchical;
         let [wave, warp] = [wave, warp].map(|count| count.filter(|_| is_tiled));
         let block_size = block_size.filter(|_| name == MethodName::Classic);
-        let (simulate_devices, exchange_every, link) = match (name, simulate_devices) {
-            (MethodName::Wavefront, _) => (None, None, None),
-            (_, Some(1)) => (Some(1), None, None),
+        let (simulate_devices, exchange_every, link) = match simulate_devices {
+            Some(1) => (Some(1), None, None),
             _ => (simulate_devices, exchange_every, link),
         };
         if let Some(hot) = &mut problem.hot_box {

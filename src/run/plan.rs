@@ -529,9 +529,11 @@ impl Plan {
     }
 
     /// Where devices that share the grid meet: each border lies before the plane of that number, before a point of a line,
-    /// a line of a batch, or a row of a matrix. None on one device.
+    /// a line of a batch, or a row of a matrix. None on one device, and where devices share the sweeps of a pass.
     pub fn device_borders(&self) -> Vec<usize> {
-        let devices = self.method.devices();
+        let streaming = self.method.streaming();
+        let shares_sweeps = streaming.is_some_and(|it| it.shares_sweeps(&self.problem.shape));
+        let devices = self.method.devices().filter(|_| !shares_sweeps);
         devices.map_or_else(Vec::new, |devices| devices.shares().borders().collect())
     }
 
@@ -982,10 +984,22 @@ impl RunSpec {
         Some(SharedParts::of(&method, &shape))
     }
 
-    /// Why devices that share it have nothing to exchange, in a few words; `None` where they may have.
+    /// Cycles for which devices exchange once.
+    pub fn cycles_of_an_exchange(&self) -> u64 {
+        let MethodSpec { name, kernel, exchange_every, .. } = &self.method;
+        let is_volume = self.problem.kind != ProblemKind::Matrix && self.problem.shape.len() == 3;
+        match (name, *kernel) {
+            (MethodName::Classic, Kernel::FUSED) if is_volume => Devices::CYCLES_OF_FUSED,
+            _ => exchange_every.unwrap_or(1),
+        }
+    }
+
+    /// Why devices that share it have nothing to exchange after a cycle, in a few words; `None` where they may have.
     pub fn why_no_exchange(&self) -> Option<&'static str> {
         if self.problem.batch > 1 {
             Some("the lines of a batch are independent")
+        } else if self.method.name == MethodName::Wavefront {
+            Some("devices hand planes on to each other within a pass")
         } else if self.method.name.is_streaming() {
             Some("the slabs of a pass read the computer's memory")
         } else {
@@ -1040,11 +1054,6 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
         let allowed = "one GPU simulates these devices, and NCCL moves values between several; it must be auto, peer or host";
         return Err(value("exchange", exchange.name(), allowed));
     }
-    if spec.name == MethodName::Wavefront {
-        let given = format!("{given} with method {}", spec.name.name());
-        let allowed = "one window passes through the whole grid, so there is nothing to share out; methods classic, hierarchical and pyramid can be shared out";
-        return Err(value(field, given, allowed));
-    }
     if !spec.schedule().is_jacobi() {
         return refuse("tiles in waves and points in warps are on one device");
     }
@@ -1063,7 +1072,7 @@ fn check_devices(run: &RunSpec) -> Result<(), PlanError> {
         return Err(value("exchange_every", 0, "it must be at least 1"));
     }
     if let (Some(cycles @ 2..), Some(why)) = (exchange_every, run.why_no_exchange()) {
-        let allowed = format!("{why}, so devices exchange nothing; it must be left out");
+        let allowed = format!("{why}, so nothing is exchanged after a cycle; it must be left out");
         return Err(value("exchange_every", cycles, allowed));
     }
     let is_link = |[latency, bandwidth]: [f64; 2]| {
@@ -1089,7 +1098,7 @@ fn check_share_by(run: &RunSpec) -> Result<(), PlanError> {
         return refuse("simulated devices are equally fast, so it must be points");
     }
     if spec.name.is_streaming() {
-        return refuse("slabs of a pass are shared out evenly, so it must be points");
+        return refuse("slabs and sweeps of a pass are shared out evenly, so it must be points");
     }
     if run.problem.kind == ProblemKind::Matrix {
         return refuse("blocks of a matrix are shared out by their entries, so it must be points");

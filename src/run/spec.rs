@@ -614,12 +614,9 @@ impl MethodSpec {
         self.name = name;
         if name.is_streaming() {
             self.omega = 1.0;
-            // Slabs exchange nothing, and one window is on one device.
+            // Nothing is exchanged after a pass.
             (self.exchange, self.exchange_every) = (ExchangePath::Auto, None);
             self.share_by = ShareBy::Points;
-            if name == MethodName::Wavefront {
-                (self.simulate_devices, self.link) = (None, None);
-            }
         } else {
             (self.height, self.memory) = (None, None);
         }

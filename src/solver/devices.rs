@@ -10,7 +10,7 @@
 
 use super::fused_tiles::{MULTIPROCESSORS, fused_tiling};
 use super::streaming::TOGETHER;
-use super::{Method, Scheme, ShareBy};
+use super::{Method, ShareBy};
 use crate::grid::{AxisTiling, Precision, Shape, Share, Shares, SharesError};
 use crate::problem::Csr;
 use crate::problem::matrix::{OverlapError, Readers, computed_rows};
@@ -131,7 +131,11 @@ pub struct Exchange {
 }
 
 impl Devices {
-    /// Shares out a method on a grid over `count` devices: the lines of a batch, the slabs of a pyramid, or rows of tiles,
+    /// Cycles that kernel `fused` makes from one exchange to the next.
+    pub const CYCLES_OF_FUSED: u64 = TOGETHER as u64;
+
+    /// Shares out a method on a grid over `count` devices: the lines of a batch, the slabs of a pyramid, the sweeps of a
+    /// wavefront (so that the planes of its shares are sweeps), or rows of tiles,
     /// on a line its tiles; of Jacobi's sweeps bands of 16 rows in 2D, planes in 3D, and points of a line.
     ///
     /// # Errors
@@ -161,7 +165,7 @@ impl Devices {
         let refused = || SharesError { devices: count, parts: most(), what };
         let tiles = tiling(count).ok_or_else(refused)?;
         let [.., z] = tiles.axes() else { return Err(refused()) };
-        let (shares, together) = (Arc::new(Shares::new(z, count)?), TOGETHER as u64);
+        let (shares, together) = (Arc::new(Shares::new(z, count)?), Self::CYCLES_OF_FUSED);
         Ok(Self { shares, exchange_every, together, link, share_by: ShareBy::Points })
     }
 
@@ -320,12 +324,15 @@ impl SharedParts {
             return Self { axis: bands(1), what: "lines", are_apart: true };
         }
         if let Method::Streaming(streaming) = method.plain() {
-            let planes = match streaming.scheme() {
-                Scheme::Pyramid => streaming.planes_of_slab(),
-                // One window passes through the whole grid.
-                Scheme::Wavefront { .. } => shape.planes(),
-            };
-            return Self { axis: bands(planes), what: "slabs of a pass", are_apart: true };
+            if streaming.shares_sweeps(shape) {
+                let height = streaming.height();
+                // A kernel makes several together.
+                let together = if height >= 4 * TOGETHER { TOGETHER } else { 1 };
+                let axis = AxisTiling::bands(height, together);
+                return Self { axis, what: "sweeps of a pass", are_apart: true };
+            }
+            let axis = bands(streaming.planes_of_slab());
+            return Self { axis, what: "slabs of a pass", are_apart: true };
         }
         let of_tiles = method.tiling().and_then(|tiling| tiling.axes().last().cloned());
         let (axis, what) = match (of_tiles, shape.dim()) {

@@ -25,6 +25,8 @@ pub struct Pass {
     kind: Kind,
     /// Of the planes without the boundary, counted from 0, the first that its slabs own, and the one after the last.
     owned: [usize; 2],
+    /// Sweeps of the wavefront that other devices make before these: its planes come from them, so many later.
+    before: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +89,7 @@ impl Pass {
     }
 
     fn whole(count: usize, n: usize, kind: Kind) -> Self {
-        Self { count, n, kind, owned: [0, count] }
+        Self { count, n, kind, owned: [0, count], before: 0 }
     }
 
     /// The part of a pass in slabs whose slabs own these planes, counted from 0 without the boundary: that of a device. It
@@ -95,6 +97,19 @@ impl Pass {
     #[cfg(any(test, feature = "cuda"))]
     pub(super) fn of_planes(self, planes: Range<usize>) -> Self {
         Self { owned: [planes.start, planes.end], ..self }
+    }
+
+    /// The part of a wavefront that makes these of its sweeps, counted from 0: that of a device. In every step it is given
+    /// the planes that the part before it has made, and those of the boundary.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(super) fn of_sweeps(self, sweeps: Range<usize>) -> Self {
+        Self { before: sweeps.start, n: sweeps.len(), ..self }
+    }
+
+    /// Whether its planes come from a device that has swept them before.
+    #[cfg(feature = "cuda")]
+    pub(super) fn follows(&self) -> bool {
+        self.before > 0
     }
 
     /// N: planes of the grid.
@@ -144,7 +159,7 @@ impl Pass {
                 (self.owned[1] - self.owned[0]).div_ceil(planes - 2 * self.n)
             }
             // Once all planes are there, the window drains.
-            Kind::Chunks { chunk, .. } => (self.count + 1 + self.n).div_ceil(chunk),
+            Kind::Chunks { chunk, .. } => (self.count + 1 + self.before + self.n).div_ceil(chunk),
         }
     }
 
@@ -175,7 +190,7 @@ impl Pass {
 
     /// A step by its number.
     pub fn step(&self, number: usize) -> Step {
-        let Self { count, n, kind, owned: [first, last] } = *self;
+        let Self { count, n, kind, owned: [first, last], before } = *self;
         match kind {
             Kind::Slabs { planes, at_once } => {
                 let owned = planes - 2 * n;
@@ -191,12 +206,12 @@ impl Pass {
                 }
             }
             Kind::Chunks { chunk, behind } => {
-                let start = number * chunk;
-                let up = start.min(count + 2)..(start + chunk).min(count + 2);
+                let come = |chunks: usize| (chunks * chunk).saturating_sub(before).min(count + 2);
+                let up = come(number)..come(number + 1);
                 // The last plane whose place is overwritten. It is read until level n was made behind what reads it.
                 let overwritten = up.end.checked_sub(self.window_planes() + 1);
-                let after =
-                    overwritten.filter(|_| !up.is_empty()).map(|it| (it + n + 1 + behind) / chunk);
+                let made = |plane: usize| (plane + before + n + 1 + behind) / chunk;
+                let after = overwritten.filter(|_| !up.is_empty()).map(made);
                 Step { window: 0, origin: 0, up, down: self.level(number, n), after }
             }
         }
@@ -258,7 +273,7 @@ impl Pass {
                 first..end
             }
             Kind::Chunks { chunk, .. } => {
-                let start = number * chunk;
+                let (start, m) = (number * chunk, self.before + m);
                 let first = start.saturating_sub(m).max(1);
                 first..(start + chunk).saturating_sub(m).min(count + 1).max(first)
             }
@@ -367,6 +382,8 @@ mod tests {
         from: &'a [f64],
         g: &'a [f64],
         to: Vec<f64>,
+        /// What comes from another device is here, as it was made.
+        before: Option<&'a [f64]>,
     }
 
     impl Lanes<'_> {
@@ -392,7 +409,9 @@ mod tests {
             match lane {
                 UP => {
                     for plane in up {
-                        first[at(plane)] = self.from[plane];
+                        let is_boundary = boundary.contains(&plane);
+                        let from = self.before.filter(|_| !is_boundary).unwrap_or(self.from);
+                        first[at(plane)] = from[plane];
                         g[at(plane)] = self.g[plane];
                     }
                 }
@@ -464,7 +483,8 @@ mod tests {
         }
         let mut made = vec![f64::NAN; count + 2];
         for part in parts {
-            made = made_by(part, (&from, &g), made, (together, seed));
+            let before = (part.before > 0).then(|| made.clone());
+            made = made_by(part, (&from, &g, before.as_deref()), made, (together, seed));
         }
         let bits = |values: &[f64]| values.iter().map(|it| it.to_bits()).collect::<Vec<_>>();
         assert!(bits(&made[1..=count]) == bits(&expected[1..=count]), "{parts:?} seed {seed}");
@@ -473,13 +493,14 @@ mod tests {
     /// The next iterate, with the planes of a pass made.
     fn made_by(
         pass: &Pass,
-        (from, g): (&[f64], &[f64]),
+        (from, g, before): (&[f64], &[f64], Option<&[f64]>),
         to: Vec<f64>,
         (together, seed): (usize, u64),
     ) -> Vec<f64> {
         let array = || vec![f64::NAN; pass.window_planes()];
         let windows = (0..pass.windows()).map(|_| [array(), array(), array()]).collect();
-        let mut lanes = Lanes { pass, windows, done: [0; 3], swept: 0, together, from, g, to };
+        let mut lanes =
+            Lanes { pass, windows, done: [0; 3], swept: 0, together, from, g, to, before };
         for turn in 0.. {
             let able: Vec<_> = (0..3).filter(|lane| lanes.may_go_on(*lane)).collect();
             if able.is_empty() {
@@ -514,6 +535,38 @@ mod tests {
                     cuts.dedup();
                     let parts = cuts.windows(2).map(|ends| pass.of_planes(ends[0]..ends[1]));
                     check_parts(&pass, &parts.collect::<Vec<_>>(), 1, seed);
+                }
+            }
+        }
+    }
+
+    /// Each gets the planes of the one before, and in no step more than that has made until then.
+    #[test]
+    fn the_sweeps_of_several_devices_make_a_wavefront() {
+        for count in [1, 2, 6, 23, 60, 131] {
+            for (chunk, n) in [(1, 2), (1, 45), (3, 7), (8, 13), (16, 31), (40, 85), (5, 200)] {
+                for together in [1, TOGETHER] {
+                    let pass = Pass::whole(count, n, Kind::Chunks { chunk, behind: together - 1 });
+                    for seed in 0..6 {
+                        let cut = |at: u64| {
+                            let part = random(seed, at).abs().fract();
+                            ((part * n as f64) as usize).clamp(1, n - 1)
+                        };
+                        let mut cuts = vec![0, cut(1), cut(2), n];
+                        cuts.sort_unstable();
+                        cuts.dedup();
+                        let parts = cuts.windows(2).map(|ends| pass.of_sweeps(ends[0]..ends[1]));
+                        let parts: Vec<_> = parts.collect();
+                        for pair in parts.windows(2) {
+                            for number in 0..pair[1].steps() {
+                                let Step { up, .. } = pair[1].step(number);
+                                let inside = up.start.max(1)..up.end.min(count + 1);
+                                let sent = pair[0].step(number).down;
+                                assert!(sent == inside || sent.is_empty() && inside.is_empty());
+                            }
+                        }
+                        check_parts(&pass, &parts, together, seed + count as u64);
+                    }
                 }
             }
         }

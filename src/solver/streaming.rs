@@ -291,6 +291,12 @@ impl Streaming {
         self.scheme
     }
 
+    /// Whether devices share the sweeps of a pass over a grid of this shape: a window passes through all of its planes. Of a
+    /// batch they share the lines.
+    pub fn shares_sweeps(&self, shape: &Shape) -> bool {
+        matches!(self.scheme, Scheme::Wavefront { .. }) && shape.batch() == 1
+    }
+
     /// n: sweeps of a pass, which is a cycle.
     pub fn height(&self) -> usize {
         self.height

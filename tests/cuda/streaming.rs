@@ -14,8 +14,8 @@ use std::time::Duration;
 use tilescope::grid::{ByteCount, Precision, Shape};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::{
-    self, Height, Kernel, Method, MethodName, NormRequest, Pass, PassMoment, Slabs, Solver,
-    SolverError, Streaming, Traffic,
+    self, Height, Kernel, Method, MethodName, NormRequest, Pass, PassMoment, SharedParts, Slabs,
+    Solver, SolverError, Streaming, Traffic,
 };
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -24,6 +24,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("sweeps_made_together_in_a_window_have_them_too", sweeps_made_together),
     ("pinned_arrays_have_them_too", pinned_arrays_have_them_too),
     ("slabs_of_several_devices_make_them_too", slabs_of_several_devices),
+    ("sweeps_of_several_devices_make_them_too", sweeps_of_several_devices),
     ("a_pass_is_followed", a_pass_is_followed),
     ("passes_over_planes_begin_anew", passes_over_planes_begin_anew),
     ("other_passes_share_the_arrays", other_passes_share_the_arrays),
@@ -180,6 +181,51 @@ fn slabs_of_several_devices() {
         same(&*several, &*beside, 0);
         let classic = shared(Method::Classic, &problem.shape, count, 1);
         several.with_method(classic, kernel).expect("there is room");
+    });
+}
+
+/// A wavefront in which each device makes some of the sweeps: on several GPUs, or on one that simulates them, also where all
+/// planes go through this machine.
+fn sweeps_of_several_devices() {
+    let shapes = prop_oneof![
+        (20..=3000_usize).prop_map(|n| Shape::grid_1d(n, 1)),
+        (200..=2000_usize, 60..=400_usize).prop_map(|(nx, ny)| Shape::grid_2d(nx, ny)),
+        (20..=200_usize, 20..=100_usize, 20..=120_usize)
+            .prop_map(|(nx, ny, nz)| Shape::grid_3d(nx, ny, nz)),
+    ];
+    let wavefronts = budget()
+        .prop_filter("sweeps to share", |it| it.method == MethodName::Wavefront && it.height > 1);
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    let settings = (shapes, any::<u64>(), wavefronts, precision, 2..=4_usize, made());
+    check(share(100), settings, |(shape, seed, budget, precision, count, made)| {
+        let problem = problem(shape.expect("a shape"), seed);
+        let streaming = budget.of(&problem.shape, precision);
+        let one = Method::Streaming(streaming);
+        let parts = SharedParts::of(&one, &problem.shape).count();
+        let method = shared(one.clone(), &problem.shape, count.min(parts), 1);
+        let kernel = Kernel::AUTO;
+        let mut several = on_gpus(&problem, &method, precision, kernel, made).expect("GPUs");
+        let mut one = crate::gpu::solver(&problem, one, precision, kernel).expect("a GPU");
+        for cycle in 0..3 {
+            let [there, here] = [&mut several, &mut one]
+                .map(|solver| solver.cycles(1, NormRequest::ALL).expect("GPUs at work").norms);
+            assert_eq!(format!("{there:?}"), format!("{here:?}"), "cycle {cycle}");
+            same(&*several, &*one, cycle);
+        }
+        let [there, here] = [&several, &one].map(|solver| solver.traffic().expect("counted"));
+        assert_eq!((there.down, there.needed), (here.down, here.needed));
+        // Each needs the right-hand side, and the first the iterate.
+        let points = problem.shape.points() as u64;
+        assert_eq!(there.up, (1 + count.min(parts) as u64) * points);
+        let times = several.pass_times().expect("timed");
+        let lanes = times.steps.iter().flat_map(|it| [it.up, it.sweeps, it.down]);
+        assert!(lanes.into_iter().all(|it| it[0] <= it[1]), "{times:?}");
+        several.restart().expect("GPUs");
+        let mut beside = several.with_method(method.clone(), kernel).expect("there is room");
+        for solver in [&mut several, &mut beside] {
+            solver.cycles(2, NormRequest::NONE).expect("GPUs at work");
+        }
+        same(&*several, &*beside, 0);
     });
 }
 

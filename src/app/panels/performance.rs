@@ -61,11 +61,14 @@ fn planes(ui: &mut Ui, report: &Report, streaming: &Streaming, on_gpu: bool) {
 fn exchanges(ui: &mut Ui, report: &Report, devices: &Devices) {
     if let Some(why) = report.plan.spec.why_no_exchange() {
         let about = match report.plan.method.streaming() {
+            Some(streaming) if streaming.shares_sweeps(&report.plan.problem.shape) => format!(
+                "Simulated devices exchange nothing after a cycle, since {why}: each makes some of its sweeps."
+            ),
             Some(_) => format!(
-                "Simulated devices exchange nothing, since {why}. Each moves the planes of its slabs over a link of its own: in all as much as one device, {} at a time.",
+                "Simulated devices exchange nothing after a cycle, since {why}. Each moves the planes of its slabs over a link of its own: in all as much as one device, {} at a time.",
                 devices.count()
             ),
-            None => format!("Simulated devices exchange nothing, since {why}."),
+            None => format!("Simulated devices exchange nothing after a cycle, since {why}."),
         };
         row(ui, "Exchange", &about, |ui| ui.label("nothing"));
         return;

@@ -23,7 +23,9 @@ pub(super) fn ui(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control>) ->
     let mut count = before;
     let what = spec.shared_parts().map_or("rows of tiles", |parts| parts.what());
     let result = match spec.why_no_exchange() {
-        Some(why) => format!("They exchange nothing, since {why}: the results are those of one."),
+        Some(why) => format!(
+            "They exchange nothing after a cycle, since {why}: the results are those of one."
+        ),
         None => "Where they exchange after every cycle, the results are those of one.".to_owned(),
     };
     let about = format!(

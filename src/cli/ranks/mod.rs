@@ -22,7 +22,7 @@ pub(super) use error::RankError;
 pub(super) use launch::Launch;
 pub(super) use watch::Watch;
 
-use crate::run::{Backend, Plan, PlanError, Planner, RunSpec};
+use crate::run::{Backend, MethodName, Plan, PlanError, Planner, RunSpec};
 use crate::solver::cuda::{self, Device};
 use crate::solver::{ExchangePath, Place, RankOf};
 use memory::Memory;
@@ -53,6 +53,11 @@ pub(super) fn plan(spec: &RunSpec, launch: &Launch) -> anyhow::Result<Plan> {
     }
     if ![ExchangePath::Auto, ExchangePath::Nccl].contains(&method.exchange) {
         return refuse("--exchange", "NCCL moves values between processes");
+    }
+    if method.name == MethodName::Wavefront {
+        let allowed = "the sweeps of a wavefront are shared out over the GPUs of one process (--devices); the slabs of a pyramid are shared out over several".to_owned();
+        let (field, value) = ("WORLD_SIZE", count.to_string());
+        return Err(PlanError::Value { field, value, allowed }.into());
     }
     if spec.store.is_some() {
         return refuse("--store", "its files belong to one process");
@@ -143,7 +148,6 @@ fn contents(inputs: &[(&str, &Path)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::MethodName;
     use crate::solver::Rank;
     use std::time::Duration;
 
@@ -182,7 +186,7 @@ mod tests {
             spec.problem.shape = vec![64; 3];
             spec.method.set_name(MethodName::Wavefront);
         });
-        assert!(wavefront.contains("one window passes through the whole grid"), "{wavefront}");
+        assert!(wavefront.contains("the sweeps of a wavefront are shared out over"), "{wavefront}");
         assert!(
             said(|spec| spec.method.backend = Backend::Cpu).starts_with("--backend cpu does not")
         );

@@ -143,7 +143,7 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
             let warp = method.warp.map(|points| format!(", in place, {points} at a time"));
             let order = [wave, warp].map(Option::unwrap_or_default).concat();
             let devices = method.simulate_devices.map_or_else(String::new, |count| {
-                let every = counted(method.exchange_every.unwrap_or(1), "cycle");
+                let every = counted(run.cycles_of_an_exchange(), "cycle");
                 let exchange = match run.why_no_exchange() {
                     None => format!(", exchange every {every}"),
                     Some(_) => String::new(),

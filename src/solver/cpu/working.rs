@@ -57,9 +57,10 @@ pub fn working_bytes(
         }
         (Method::Spectral(spectral), _) => of_tiles(spectral.tiling(), true),
         (Method::Streaming(_), Operator::PerPoint(_)) => of_tiles(&Tiling::whole(shape), false),
-        // Each device has its own fast memory.
         (Method::Streaming(streaming), _) => {
-            streaming.working_bytes(shape, precision).saturating_mul(count)
+            // Each device has its own fast memory, where they share planes.
+            let memories = if streaming.shares_sweeps(shape) { 1 } else { count };
+            streaming.working_bytes(shape, precision).saturating_mul(memories)
         }
         _ => 0,
     };

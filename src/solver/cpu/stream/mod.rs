@@ -54,8 +54,12 @@ impl<R: Real> Stream<R> {
         }
     }
 
-    /// The same with the lines of a batch, or the slabs of a pyramid, shared out over devices.
+    /// The same with the lines of a batch, or the slabs of a pyramid, shared out over devices. The sweeps of a wavefront are
+    /// made in one window, in which they are the same.
     pub fn on_devices(shape: &Shape, streaming: Streaming, devices: &Devices) -> Self {
+        if streaming.shares_sweeps(shape) {
+            return Self::new(shape, streaming);
+        }
         let axis = Planes::of(shape);
         let memory = |share: &Share| {
             let (lines, planes) = match axis.lines {

@@ -126,9 +126,10 @@ impl<'a, P: Part> SharedCycles<'a, P> {
             squares += (before.part.parts() * size_of::<f64>()) as u64;
             parts += (before.part.other_parts() * size_of::<Norms>()) as u64;
             streams.copies.wait(&events.done)?;
-            let mut send = |transfer, ends, bytes, place| {
+            let mut send = |transfer, ends, bytes, place: usize| {
                 let streams = [&streams.copies, first];
-                parcels.push(Parcel { transfer, streams, ends, bytes, place, after: None });
+                let at = place * bytes;
+                parcels.push(Parcel { transfer, streams, ends, bytes, at, after: None });
             };
             for sweep in 0..step.sweeps {
                 let place = step.index + sweep;

@@ -41,7 +41,7 @@ fn between(gpus: &[Arc<Gpu>], paths: &Paths, ends: [usize; 2]) -> Result<GpuLink
     let places = [source.device_ptr(&streams[0]).0, target.device_ptr(&streams[1]).0];
     let send = |bytes: usize| {
         let (transfer, streams) = (&transfer, streams.each_ref());
-        let parcel = Parcel { transfer, streams, ends: places, bytes, place: 0, after: None };
+        let parcel = Parcel { transfer, streams, ends: places, bytes, at: 0, after: None };
         let sent = from.check(paths.enqueue(&[parcel]));
         sent.map_err(|error| paths.failure().map_or(error, Into::into))
     };

@@ -50,7 +50,7 @@ impl Message {
         after: Option<&'a CudaEvent>,
     ) -> Parcel<'a> {
         let ends = [self.sent[array], self.received[array]];
-        Parcel { transfer: &self.transfer, streams, ends, bytes: self.bytes, place: 0, after }
+        Parcel { transfer: &self.transfer, streams, ends, bytes: self.bytes, at: 0, after }
     }
 
     /// Enqueues a copy of what its receiver has of it from one array to the other.

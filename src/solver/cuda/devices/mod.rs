@@ -56,7 +56,7 @@ use cycles::SharedCycles;
 use grid::GridPart;
 use messages::{Message, Report};
 use part::{Cut, Part, Setup};
-use paths::Paths;
+pub(super) use paths::{Parcel, Paths};
 use share::DeviceShare;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -65,6 +65,7 @@ use std::sync::Arc;
 
 pub(super) use links::measure as measure_links;
 use rank::RankSolver;
+pub(super) use transfer::{Transfer, event};
 
 /// A solver on devices that share a grid or a matrix. Exchanged after every cycle, its iterates are those of one
 /// device, to the last bit; else those of devices that a CPU simulates.

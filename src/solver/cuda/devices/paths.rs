@@ -18,7 +18,7 @@ use std::time::Duration;
 const CHECK: Duration = Duration::from_millis(1);
 
 /// The ways between the devices that share a run.
-pub(super) struct Paths {
+pub(in crate::solver::cuda) struct Paths {
     chosen: ExchangePath,
     /// The GPU of each device, and its place among those of `group`.
     gpus: Vec<Arc<Gpu>>,
@@ -28,15 +28,15 @@ pub(super) struct Paths {
 }
 
 /// Values on their way from one device to another.
-pub(super) struct Parcel<'a> {
+pub(in crate::solver::cuda) struct Parcel<'a> {
     pub transfer: &'a Transfer,
     /// Streams of the device that sends and of the one that receives.
     pub streams: [&'a Arc<CudaStream>; 2],
     /// Where they lie, and where they go.
     pub ends: [Pointer; 2],
     pub bytes: usize,
-    /// Numbers values of the same size that are under way together.
-    pub place: usize,
+    /// Through this machine, from which byte of the memory of the transfer on: beside others that are under way.
+    pub at: usize,
     /// The sender waits for it where it writes to the memory of the receiver by itself.
     pub after: Option<&'a CudaEvent>,
 }
@@ -135,11 +135,11 @@ impl Paths {
             });
             group.exchange(messages.flatten())?;
         }
-        parcels.iter().try_for_each(|Parcel { transfer, streams, ends, bytes, place, after }| {
+        parcels.iter().try_for_each(|Parcel { transfer, streams, ends, bytes, at, after }| {
             if let Some(after) = after.filter(|_| transfer.members().is_none()) {
                 streams[0].wait(after)?;
             }
-            transfer.enqueue(*streams, *ends, *bytes, *place)
+            transfer.enqueue(*streams, *ends, *bytes, *at)
         })
     }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 const PORTABLE: u32 = sys::CU_MEMHOSTALLOC_PORTABLE;
 
 /// Values from the memory of one GPU to that of another.
-pub(super) struct Transfer {
+pub(in crate::solver::cuda) struct Transfer {
     by: By,
     /// The event that values have arrived.
     arrived: CudaEvent,
@@ -77,14 +77,14 @@ impl Transfer {
     }
 
     /// Enqueues a copy: into the stream of the GPU that sends and, through this machine, into that of the one that receives.
-    /// `place` numbers copies of the same size that are under way together. What NCCL moves is enqueued before, all of it
-    /// together, and only the events follow.
+    /// Through this machine they lie from byte `at` of its memory on: other copies that are under way lie beside them. What
+    /// NCCL moves is enqueued before, all of it together, and only the events follow.
     pub fn enqueue(
         &self,
         [sends, receives]: [&Arc<CudaStream>; 2],
         [from, to]: [Pointer; 2],
         bytes: usize,
-        place: usize,
+        at: usize,
     ) -> Result<(), DriverError> {
         match &self.by {
             By::Nccl(_, left) => {
@@ -96,7 +96,7 @@ impl Transfer {
                 self.arrived.record(sends)
             }
             By::Host(pinned, left) => {
-                let there = pinned.part(place * bytes, bytes);
+                let there = pinned.part(at, bytes);
                 sends.context().bind_to_thread()?;
                 // SAFETY: the memory holds as many bytes, and both streams are waited for before it is freed.
                 unsafe {
@@ -127,7 +127,7 @@ pub(super) fn copy(
 }
 
 /// An event that orders streams and takes no time.
-pub(super) fn event(gpu: &Gpu) -> Result<CudaEvent, SolverError> {
+pub(in crate::solver::cuda) fn event(gpu: &Gpu) -> Result<CudaEvent, SolverError> {
     gpu.check(gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DISABLE_TIMING)))
 }
 

@@ -1,8 +1,11 @@
 //! What one GPU has of a pass, and a pass over all of them: each makes slabs of its own, at the same time as the others.
-//! They read the old iterate and write the new one on this machine, and know nothing of each other.
+//! They read the old iterate and write the new one on this machine, and know nothing of each other. Of a wavefront each makes
+//! some of the sweeps, and hands planes on to the next (`chain`).
 
+use super::chain::Chain;
 use super::followed::Followed;
 use super::lanes::{Lanes, Slow, Window, Work};
+use super::ring::Ring;
 use super::sweep::PlaneSweep;
 use crate::grid::Shape;
 use crate::problem::System;
@@ -11,7 +14,8 @@ use crate::solver::cuda::gpu::Gpu;
 use crate::solver::cuda::real::DeviceReal;
 use crate::solver::cuda::several;
 use crate::solver::streaming::Planes;
-use crate::solver::{Footprint, Kernel, Method, Pass, PassTimes, SolverError, Traffic};
+use crate::solver::streaming::Scheme;
+use crate::solver::{Footprint, Kernel, Method, Pass, PassTimes, SolverError, Step, Traffic};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -41,12 +45,21 @@ impl Part {
         let gpus = several::open(on, devices.count())?;
         let parts = gpus.into_iter().zip(devices.shares().of_devices()).map(|(gpu, share)| {
             let owned = share.owned.clone();
-            match lines {
-                1 => Self { gpu, pass: pass.of_planes(owned), kernel, lines: 0..1 },
-                _ => Self { gpu, pass, kernel, lines: owned },
+            if lines > 1 {
+                return Self { gpu, pass, kernel, lines: owned };
             }
+            let pass = match streaming.scheme() {
+                Scheme::Pyramid => pass.of_planes(owned),
+                Scheme::Wavefront { .. } => pass.of_sweeps(owned),
+            };
+            Self { gpu, pass, kernel, lines: 0..1 }
         });
         Ok(parts.collect())
+    }
+
+    /// Whether its planes come from a device that has swept them before.
+    pub fn follows(&self) -> bool {
+        self.pass.follows()
     }
 }
 
@@ -84,6 +97,25 @@ impl<R: DeviceReal> StreamDevice<R> {
 
     pub fn footprint(&self) -> Footprint {
         self.sweep.footprint()
+    }
+
+    pub fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    /// A step of its pass.
+    pub fn step(&self, number: usize) -> Step {
+        self.part.pass.step(number)
+    }
+
+    /// Where the planes of a step come to.
+    pub fn input(&self, step: &Step) -> &Ring {
+        self.windows[step.window].input()
+    }
+
+    /// Where the planes of a step are once all sweeps are made.
+    pub fn output(&self, step: &Step) -> &Ring {
+        self.windows[step.window].output(self.part.pass.height())
     }
 
     /// Slabs or chunks of its pass.
@@ -146,13 +178,21 @@ impl<R: DeviceReal> StreamDevice<R> {
 /// [`SolverError`] if a GPU fails; the next iterate is undefined then. Either way no copy is under way any more.
 pub(super) fn pass<R: DeviceReal>(
     devices: &[StreamDevice<R>],
+    chain: Option<&Chain>,
     shape: &Shape,
     slow: Slow<'_, R>,
     followed: Option<&Followed>,
 ) -> Result<(Traffic, f64), SolverError> {
     let axis = Planes::of(shape);
     let mut works: Vec<_> = devices.iter().map(|device| device.work(axis, followed)).collect();
-    let enqueued = enqueue(devices, &mut works, shape, slow);
+    let mut enqueued = enqueue(devices, chain, &mut works, shape, slow);
+    if let Some(chain) = chain {
+        let watched = devices[0].gpu().check(chain.watch(devices));
+        enqueued = enqueued.and(watched);
+        if let Some(failure) = chain.failure() {
+            enqueued = Err(failure.into());
+        }
+    }
     // For all of them, whatever failed.
     let waited: Vec<_> =
         devices.iter().map(|device| device.gpu().check(device.lanes.wait())).collect();
@@ -170,6 +210,7 @@ pub(super) fn pass<R: DeviceReal>(
 /// Enqueues a pass step by step, on one device after the other: where a queue is full, the others have steps to make.
 fn enqueue<R: DeviceReal>(
     devices: &[StreamDevice<R>],
+    chain: Option<&Chain>,
     works: &mut [Work<'_, R>],
     shape: &Shape,
     Slow { from, g, to }: Slow<'_, R>,
@@ -193,9 +234,22 @@ fn enqueue<R: DeviceReal>(
             if here(device) { device.part.pass.steps() } else { 0 }
         };
         for number in 0..devices.iter().map(steps).max().unwrap_or(0) {
-            let due = devices.iter().zip(&mut *works).filter(|(it, _)| number < steps(it));
-            for (device, work) in due {
-                check(device, device.lanes.step(work, &mut slow, number))?;
+            let due = |index: &usize| number < steps(&devices[*index]);
+            for index in (0..devices.len()).filter(due) {
+                let (device, lanes) = (&devices[index], &devices[index].lanes);
+                check(device, lanes.copy_up(&mut works[index], &slow, number))?;
+                if let Some(chain) = chain.filter(|_| index > 0) {
+                    let pair = [&devices[index - 1], device];
+                    let its = [&works[index - 1], &works[index]];
+                    check(device, chain.hand_on(pair, its, (index, number)))?;
+                }
+                check(device, lanes.sweep(&mut works[index], number))?;
+            }
+            // What is handed on has left by then.
+            for index in (0..devices.len()).filter(due) {
+                let handed_on = chain.is_some() && index + 1 < devices.len();
+                let (device, work) = (&devices[index], &mut works[index]);
+                check(device, device.lanes.copy_down(work, &mut slow, number, handed_on))?;
             }
         }
     }

@@ -24,18 +24,33 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Those of a pass, with so many bytes from a plane to the next.
+    /// Those of a pass, with so many bytes from a plane to the next. Another GPU may be the `writer` of the iterate.
     ///
     /// # Errors
     /// [`SolverError`] if the GPU has no room for them.
-    pub fn of(gpu: &Arc<Gpu>, pass: &Pass, plane_bytes: usize) -> Result<Vec<Self>, SolverError> {
+    pub fn of(
+        gpu: &Arc<Gpu>,
+        pass: &Pass,
+        plane_bytes: usize,
+        writer: Option<&Gpu>,
+    ) -> Result<Vec<Self>, SolverError> {
         let bytes = pass.window_planes().saturating_mul(plane_bytes);
         gpu.check_room(self::bytes(gpu, pass, plane_bytes)?)?;
         let window = |_| {
-            let ring = || Ring::new(gpu, bytes);
-            Ok(Self { levels: [ring()?, ring()?], g: ring()? })
+            let ring = |writer| Ring::new(gpu, bytes, writer);
+            Ok(Self { levels: [ring(writer)?, ring(None)?], g: ring(None)? })
         };
         (0..pass.windows()).map(window).collect()
+    }
+
+    /// The array that an iterate comes to.
+    pub fn input(&self) -> &Ring {
+        &self.levels[0]
+    }
+
+    /// The array that has an iterate after so many sweeps.
+    pub fn output(&self, sweeps: usize) -> &Ring {
+        &self.levels[sweeps % 2]
     }
 
     /// Fills them with NaN.
@@ -143,6 +158,21 @@ impl Lanes {
         &self.sweeps.stream
     }
 
+    /// That of what comes to the window.
+    pub fn up(&self) -> &Arc<CudaStream> {
+        &self.up.stream
+    }
+
+    /// That of what leaves it.
+    pub fn down(&self) -> &Arc<CudaStream> {
+        &self.down.stream
+    }
+
+    /// All of them.
+    pub fn streams(&self) -> [&Arc<CudaStream>; 3] {
+        [self.up(), self.stream(), self.down()]
+    }
+
     /// Notes that a pass begins.
     ///
     /// # Errors
@@ -157,19 +187,6 @@ impl Lanes {
         self.up.stream.join(&self.down.stream)
     }
 
-    /// Enqueues a step of a pass over one system.
-    pub fn step<R: DeviceReal>(
-        &self,
-        work: &mut Work<'_, R>,
-        slow: &mut Slow<'_, R>,
-        number: usize,
-    ) -> Result<(), DriverError> {
-        let step = work.pass.step(number);
-        self.copy_up(work, slow, number, &step)?;
-        self.sweep(work, number, &step)?;
-        self.copy_down(work, slow, number, &step)
-    }
-
     /// Notes that a pass ends.
     pub fn end(&self) -> Result<(), DriverError> {
         self.down.time.record(&self.down.stream)
@@ -177,7 +194,7 @@ impl Lanes {
 
     /// Waits for all that was enqueued. Either way no copy is under way any more.
     pub fn wait(&self) -> Result<(), DriverError> {
-        let waited = [&self.up, &self.sweeps, &self.down].map(|lane| lane.stream.synchronize());
+        let waited = self.streams().map(|stream| stream.synchronize());
         waited.into_iter().fold(Ok(()), Result::and)
     }
 
@@ -212,15 +229,17 @@ impl Lanes {
         })
     }
 
-    /// Enqueues the copies up of a step.
-    fn copy_up<R: DeviceReal>(
+    /// Enqueues the copies up of a step of a pass over one system. Of the iterate of a device that follows another they are
+    /// those of the boundary.
+    pub fn copy_up<R: DeviceReal>(
         &self,
         work: &mut Work<'_, R>,
         slow: &Slow<'_, R>,
         number: usize,
-        step: &Step,
     ) -> Result<(), DriverError> {
-        let Self { up, sweeps, down } = self;
+        let (Self { up, sweeps, down }, step) = (self, &work.pass.step(number));
+        // Another device may have had the thread.
+        up.stream.context().bind_to_thread()?;
         if let Some(after) = step.after {
             up.wait_for(sweeps, after)?;
             up.wait_for(down, after)?;
@@ -229,29 +248,50 @@ impl Lanes {
         let planes = &step.up;
         if !planes.is_empty() {
             let window = &work.windows[step.window];
-            for (slow, ring) in [(slow.from, &window.levels[0]), (slow.g, &window.g)] {
-                let slow = &slow[work.stored(planes)];
+            let copy = |slow: &[R], ring: &Ring, planes: Range<usize>| {
+                let slow = &slow[work.stored(&planes)];
                 for (to, bytes) in ring.parts(work.bytes(step, planes.start), size_of_val(slow)) {
                     let from = &slow[values::<R>(bytes)];
                     // SAFETY: the ring has room for the planes, and whoever enqueues waits until they are copied.
                     unsafe { result::memcpy_htod_async(to, from, up.stream.cu_stream()) }?;
                 }
-            }
-            let inside = planes.end.min(work.axis.count + 1) - planes.start.max(1);
-            work.traffic.up += 2 * (inside * work.axis.points) as u64;
+                Ok::<_, DriverError>(())
+            };
+            copy(slow.g, &window.g, planes.clone())?;
+            let arrays = if work.pass.follows() {
+                for plane in work.boundary_in(planes) {
+                    copy(slow.from, window.input(), plane..plane + 1)?;
+                }
+                1
+            } else {
+                copy(slow.from, window.input(), planes.clone())?;
+                2
+            };
+            let inside = planes.end.min(work.axis.count + 1).saturating_sub(planes.start.max(1));
+            work.traffic.up += arrays * (inside * work.axis.points) as u64;
         }
-        up.made(work, number)
+        Ok(())
     }
 
-    /// Enqueues the sweeps of a step. Before them, the second array gets what they read there and never write:
-    /// boundary planes, and the boundary values around other planes.
-    fn sweep<R: DeviceReal>(
+    /// Notes that the part of a step begins in which planes leave the window: it waits for the sweeps.
+    pub fn begin_down<R: DeviceReal>(
+        &self,
+        work: &Work<'_, R>,
+        number: usize,
+    ) -> Result<(), DriverError> {
+        self.down.wait_for(&self.sweeps, number)?;
+        self.down.begins(work, number)
+    }
+
+    /// Enqueues the sweeps of a step, whose planes have come. Before them, the second array gets what they read there and
+    /// never write: boundary planes, and the boundary values around other planes.
+    pub fn sweep<R: DeviceReal>(
         &self,
         work: &mut Work<'_, R>,
         number: usize,
-        step: &Step,
     ) -> Result<(), DriverError> {
-        let Self { up, sweeps, .. } = self;
+        let (Self { up, sweeps, .. }, step) = (self, &work.pass.step(number));
+        up.made(work, number)?;
         sweeps.wait_for(up, number)?;
         sweeps.begins(work, number)?;
         let window = &work.windows[step.window];
@@ -261,7 +301,7 @@ impl Lanes {
             let start = work.bytes(step, planes.start);
             let rims = [first, second].map(|ring| ring.at(start));
             work.sweep.copy_rims(&sweeps.stream, rims, planes.len())?;
-            for plane in [0, work.axis.count + 1].into_iter().filter(|it| planes.contains(it)) {
+            for plane in work.boundary_in(planes) {
                 let bytes = work.axis.stored * size_of::<R>();
                 let [from, to] =
                     [first, second].map(|ring| ring.parts(work.bytes(step, plane), bytes));
@@ -291,22 +331,23 @@ impl Lanes {
         sweeps.made(work, number)
     }
 
-    /// Enqueues the copies down of a step.
-    fn copy_down<R: DeviceReal>(
+    /// Enqueues the copies down of a step, unless its planes were `handed_on` to another device.
+    pub fn copy_down<R: DeviceReal>(
         &self,
         work: &mut Work<'_, R>,
         slow: &mut Slow<'_, R>,
         number: usize,
-        step: &Step,
+        handed_on: bool,
     ) -> Result<(), DriverError> {
-        let Self { sweeps, down, .. } = self;
-        down.wait_for(sweeps, number)?;
-        down.begins(work, number)?;
+        let (Self { down, .. }, step) = (self, work.pass.step(number));
         let planes = &step.down;
-        if !planes.is_empty() {
-            let ring = &work.windows[step.window].levels[work.pass.height() % 2];
+        if planes.is_empty() {
+            self.begin_down(work, number)?;
+        } else if !handed_on {
+            self.begin_down(work, number)?;
+            let ring = work.windows[step.window].output(work.pass.height());
             let slow = &mut slow.to[work.stored(planes)];
-            for (from, bytes) in ring.parts(work.bytes(step, planes.start), size_of_val(slow)) {
+            for (from, bytes) in ring.parts(work.bytes(&step, planes.start), size_of_val(slow)) {
                 let to = &mut slow[values::<R>(bytes)];
                 // SAFETY: the planes lie in the ring, and whoever enqueues waits until they are copied.
                 unsafe { result::memcpy_dtoh_async(to, from, down.stream.cu_stream()) }?;
@@ -328,8 +369,14 @@ impl<R: DeviceReal> Work<'_, R> {
         planes.start * self.axis.stored..planes.end * self.axis.stored
     }
 
+    /// The boundary planes among these.
+    fn boundary_in(&self, planes: &Range<usize>) -> impl Iterator<Item = usize> + use<R> {
+        let planes = planes.clone();
+        [0, self.axis.count + 1].into_iter().filter(move |plane| planes.contains(plane))
+    }
+
     /// Where a plane of a step lies in its rings.
-    fn bytes(&self, step: &Step, plane: usize) -> usize {
+    pub fn bytes(&self, step: &Step, plane: usize) -> usize {
         (plane - step.origin) * self.axis.stored * size_of::<R>()
     }
 }

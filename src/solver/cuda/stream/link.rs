@@ -22,7 +22,7 @@ const COPIES: usize = 4;
 pub(in crate::solver::cuda) fn link_speed(gpu: &Arc<Gpu>) -> Result<LinkSpeed, SolverError> {
     let (source, mut target) = (vec![1_u8; BYTES], vec![0_u8; BYTES]);
     let _pinned = [Pinned::new(gpu, &source)?, Pinned::new(gpu, &target)?];
-    let there = [Ring::new(gpu, BYTES)?, Ring::new(gpu, BYTES)?];
+    let there = [Ring::new(gpu, BYTES, None)?, Ring::new(gpu, BYTES, None)?];
     let (up, down) = (gpu.stream()?, gpu.stream()?);
     let mut measure = |goes_up: bool, goes_down: bool| {
         let mut copy = || -> Result<(), DriverError> {

@@ -1,8 +1,9 @@
 //! Grids that are larger than a GPU's memory: planes of them visit it, and the iterate lives in the memory of this
 //! machine. A `Pass` says what is copied and computed, `lanes` does so on three streams, with `sweep` for the
 //! kernels, `ring` for the working arrays and `pinned` for the arrays here. Several GPUs share the slabs of a pyramid
-//! (`device`), and so do several processes (`processes`).
+//! (`device`), as do several processes (`processes`), or the sweeps of a wavefront (`chain`).
 
+mod chain;
 mod device;
 mod followed;
 mod lanes;
@@ -34,6 +35,7 @@ use crate::solver::{
 };
 pub(super) use link::link_speed;
 
+use chain::Chain;
 use device::{Part, StreamDevice};
 use followed::Followed;
 use lanes::{Slow, Window};
@@ -61,6 +63,8 @@ struct RightHandSide<R> {
 /// are observed by the CPU's code where they are.
 pub(super) struct StreamSolver<R: DeviceReal> {
     devices: Vec<StreamDevice<R>>,
+    /// The ways between them, if they share the sweeps of a wavefront.
+    chain: Option<Chain>,
     method: Method,
     /// Of the last pass, if one was made.
     traffic: Option<Traffic>,
@@ -155,12 +159,13 @@ impl<R: DeviceReal> StreamSolver<R> {
         host: impl FnOnce() -> Result<CpuSolver<R>, SolverError>,
     ) -> Result<Self, SolverError> {
         // Before the arrays on this machine are filled.
-        let windows = Self::windows(&problem.shape, &parts)?;
+        let shares = Shares::new::<R>(&problem.shape, parts, on.exchange)?;
         let host = host()?;
         let system = Arc::clone(host.grid().ok_or(SolverError::Operator("a matrix"))?);
-        let pinned = pinned(&parts[0].gpu, system.g.as_slice(), system.g.is_mapped())?;
+        let gpu = &shares.parts[0].gpu;
+        let pinned = pinned(gpu, system.g.as_slice(), system.g.is_mapped())?;
         let rhs = Arc::new(RightHandSide { _pinned: pinned, system });
-        Self::at_start(problem, method, on, (parts, windows, kernel), host, rhs)
+        Self::at_start(problem, method, on, (shares, kernel), host, rhs)
     }
 
     /// What each device makes, if the kernel sweeps planes there.
@@ -177,18 +182,11 @@ impl<R: DeviceReal> StreamSolver<R> {
         Ok(parts)
     }
 
-    /// The working arrays of every device.
-    fn windows(shape: &Shape, parts: &[Part]) -> Result<Vec<Vec<Window>>, SolverError> {
-        let plane_bytes = Planes::of(shape).stored * size_of::<R>();
-        check_windows(parts, plane_bytes)?;
-        parts.iter().map(|part| Window::of(&part.gpu, &part.pass, plane_bytes)).collect()
-    }
-
     fn at_start(
         problem: &Arc<Problem>,
         method: &Method,
         on: Gpus<'_>,
-        (parts, windows, kernel): (Vec<Part>, Vec<Vec<Window>>, Kernel),
+        (Shares { parts, chain, windows }, kernel): (Shares, Kernel),
         mut host: CpuSolver<R>,
         rhs: Arc<RightHandSide<R>>,
     ) -> Result<Self, SolverError> {
@@ -215,6 +213,7 @@ impl<R: DeviceReal> StreamSolver<R> {
             followed: followed(&devices, &shape),
             info,
             devices,
+            chain,
             chosen: kernel,
             problem: Arc::clone(problem),
             on: on.devices.to_vec(),
@@ -245,7 +244,7 @@ impl<R: DeviceReal> StreamSolver<R> {
         let followed = self.followed.as_ref();
         let note = |step| followed.map_or((), |followed| followed.set(step, 0));
         note(0);
-        let made = device::pass(&self.devices, &shape, slow, followed);
+        let made = device::pass(&self.devices, self.chain.as_ref(), &shape, slow, followed);
         note(self.devices[0].steps());
         let gpus = || self.devices.iter().map(StreamDevice::gpu);
         let (moved, seconds) = made.map_err(|error| several::failed(gpus(), error))?;
@@ -276,6 +275,31 @@ impl<R: DeviceReal> StreamSolver<R> {
         let residual_before = before.residual.unwrap_or_default();
         let Norms { max_change, error, .. } = after;
         Ok((seconds, CycleNorms { residual_before, max_change, error }))
+    }
+}
+
+/// What devices share of a pass, and the working arrays of each.
+struct Shares {
+    parts: Vec<Part>,
+    chain: Option<Chain>,
+    windows: Vec<Vec<Window>>,
+}
+
+impl Shares {
+    fn new<R>(
+        shape: &Shape,
+        parts: Vec<Part>,
+        exchange: ExchangePath,
+    ) -> Result<Self, SolverError> {
+        let plane_bytes = Planes::of(shape).stored * size_of::<R>();
+        check_windows(&parts, plane_bytes)?;
+        let chain = Chain::of(&parts, exchange, plane_bytes)?;
+        let window = |(index, part): (usize, &Part)| {
+            let writer = chain.as_ref().map(|chain| chain.writer(&parts, index)).transpose()?;
+            Window::of(&part.gpu, &part.pass, plane_bytes, writer.flatten().as_deref())
+        };
+        let windows = parts.iter().enumerate().map(window).collect::<Result<_, _>>()?;
+        Ok(Self { parts, chain, windows })
     }
 }
 
@@ -434,7 +458,11 @@ impl<R: DeviceReal> Describe for StreamSolver<R> {
     }
 
     fn exchange_paths(&self) -> &[ExchangePath] {
-        if self.processes.is_some() { &[ExchangePath::Nccl] } else { &[] }
+        match (&self.processes, &self.chain) {
+            (Some(_), _) => &[ExchangePath::Nccl],
+            (None, Some(chain)) => &chain.used,
+            (None, None) => &[],
+        }
     }
 }
 
@@ -446,10 +474,10 @@ impl<R: DeviceReal> Solver for StreamSolver<R> {
         let on = Gpus { devices: &self.on, exchange: self.exchange };
         if method.streaming().is_some() {
             let parts = Self::parts(&self.problem, &method, &self.on, kernel)?;
-            let windows = Self::windows(&self.problem.shape, &parts)?;
+            let shares = Shares::new::<R>(&self.problem.shape, parts, self.exchange)?;
             let host = self.host.solver().beside(&Method::Classic)?;
             let rhs = Arc::clone(&self.rhs);
-            let made = (parts, windows, kernel);
+            let made = (shares, kernel);
             return Ok(Box::new(Self::at_start(&self.problem, &method, on, made, host, rhs)?));
         }
         let mut beside: Box<dyn Solver> = if method.devices().is_some() {
@@ -476,7 +504,7 @@ impl<R: DeviceReal> Solver for StreamSolver<R> {
         device.clear();
         let pass = Pass::on_gpu(&streaming, &shape);
         let plane_bytes = Planes::of(&shape).stored * size_of::<R>();
-        let windows = Window::of(device.gpu(), &pass, plane_bytes)?;
+        let windows = Window::of(device.gpu(), &pass, plane_bytes, None)?;
         device.set_pass((pass, kernel), windows, &self.rhs.system, shape)?;
         (self.info.kernel, self.info.footprint) = (kernel, device.footprint());
         self.method = method;

@@ -27,20 +27,20 @@ fn done(answer: CUresult) -> Result<(), DriverError> {
 
 impl Ring {
     /// A ring of at least this many bytes, all 0: rounded up to what the GPU maps at a time. Planes are copied with the
-    /// padding of their rows, which no sweep writes.
+    /// padding of their rows, which no sweep writes. Another GPU, which this one reaches, may be its `writer`, too.
     ///
     /// # Errors
     /// [`SolverError`] if the GPU has no room.
-    pub fn new(gpu: &Arc<Gpu>, least: usize) -> Result<Self, SolverError> {
+    pub fn new(gpu: &Arc<Gpu>, least: usize, writer: Option<&Gpu>) -> Result<Self, SolverError> {
         let bytes = gpu.check(rounded(gpu, least))?;
         let mut ring = Self { gpu: Arc::clone(gpu), address: 0, bytes, mapped: 0 };
-        gpu.check(ring.map())?;
+        gpu.check(ring.map(writer))?;
         let stream = gpu.stream()?;
         gpu.check(ring.fill(0, &stream).and_then(|()| stream.synchronize()))?;
         Ok(ring)
     }
 
-    fn map(&mut self) -> Result<(), DriverError> {
+    fn map(&mut self, writer: Option<&Gpu>) -> Result<(), DriverError> {
         let (bytes, description) = (self.bytes, description(&self.gpu));
         let mut memory = 0;
         // SAFETY: they write an address and a handle, and the description is whole.
@@ -55,12 +55,14 @@ impl Ring {
                 done(unsafe { sys::cuMemMap(address, bytes, 0, memory, 0) })?;
                 self.mapped += 1;
             }
-            let access = sys::CUmemAccessDesc {
-                location: description.location,
+            let access = |device| sys::CUmemAccessDesc {
+                location: sys::CUmemLocation { id: device, ..description.location },
                 flags: sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
             };
-            // SAFETY: all of it is mapped.
-            done(unsafe { sys::cuMemSetAccess(self.address, 2 * bytes, &raw const access, 1) })
+            let gpus = std::iter::once(&*self.gpu).chain(writer);
+            let all: Vec<_> = gpus.map(|gpu| access(gpu.context.cu_device())).collect();
+            // SAFETY: all of it is mapped, and the descriptions are whole.
+            done(unsafe { sys::cuMemSetAccess(self.address, 2 * bytes, all.as_ptr(), all.len()) })
         };
         let mapped = map();
         // SAFETY: what is mapped keeps the memory until it is unmapped.
@@ -89,6 +91,7 @@ impl Ring {
 
     /// Fills it with this byte.
     pub fn fill(&self, byte: u8, stream: &CudaStream) -> Result<(), DriverError> {
+        stream.context().bind_to_thread()?;
         // SAFETY: the bytes are mapped, and any bits are a number.
         done(unsafe { sys::cuMemsetD8Async(self.address, byte, self.bytes, stream.cu_stream()) })
     }
