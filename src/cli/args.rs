@@ -207,8 +207,8 @@ pub struct CommonArgs {
     )]
     threads: Option<ThreadsList>,
     /// GPUs of --backend cuda and auto, by their numbers in `tilescope devices`: one, several with commas, which share
-    /// a 2D or 3D grid (its rows of tiles, or the slabs of --method pyramid), lines of --batch or a matrix, or `all`.
-    /// Results do not depend on it with --exchange-every 1
+    /// a 2D or 3D grid (its rows of tiles, the slabs of --method pyramid or the sweeps of --method wavefront), lines of
+    /// --batch or a matrix, or `all`. Results do not depend on it with --exchange-every 1
     #[arg(
         long,
         value_name = "N,…",
@@ -224,8 +224,8 @@ pub struct CommonArgs {
     #[arg(long, value_name = "MEASURE", help_heading = "Method")]
     share_by: Option<ShareBy>,
     /// Devices that share a grid or a matrix, simulated on one CPU or GPU: rows of tiles (with --method classic bands
-    /// of 16 rows, in 3D planes), lines of a batch, blocks of a matrix, slabs of --method pyramid; on a CPU also tiles
-    /// of a line. Results do not depend on it with --exchange-every 1 [default: a single device]
+    /// of 16 rows, in 3D planes), lines of a batch, blocks of a matrix, slabs of --method pyramid, sweeps of --method
+    /// wavefront; on a CPU also tiles of a line. Results do not depend on it with --exchange-every 1 [default: a single device]
     #[arg(
         long,
         value_name = "N",
@@ -656,8 +656,6 @@ impl RunArgs {
         let [is_streamed, is_tiled, is_classic, is_shared] =
             [streams, name == MethodName::Hierarchical, name == MethodName::Classic, !streams]
                 .map(|fits| fits || name == base.name);
-        // Also a pyramid is shared out, without an exchange.
-        let has_shares = is_shared || name == MethodName::Pyramid;
         let method = MethodSpec {
             name,
             height: self.height.or(base.height.filter(|_| is_streamed)),
@@ -669,10 +667,7 @@ impl RunArgs {
             },
             wave: self.common.wave.or(base.wave.filter(|_| is_tiled)),
             warp: self.common.warp.or(base.warp.filter(|_| is_tiled)),
-            simulate_devices: self
-                .common
-                .simulate_devices
-                .or(base.simulate_devices.filter(|_| has_shares)),
+            simulate_devices: self.common.simulate_devices.or(base.simulate_devices),
             exchange: self.common.exchange.unwrap_or(if is_shared {
                 base.exchange
             } else {
@@ -687,7 +682,7 @@ impl RunArgs {
                 .common
                 .exchange_every
                 .or(base.exchange_every.filter(|_| is_shared)),
-            link: self.common.link.or(base.link.filter(|_| has_shares)),
+            link: self.common.link.or(base.link),
             k: self.k.unwrap_or(base.k),
             tile: axes(&self.tile, tile),
             overlap: axes(&self.overlap, base.overlap),
