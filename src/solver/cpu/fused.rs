@@ -16,26 +16,35 @@ use super::patch::Aligned;
 use super::sweeps::{Sweeps, with_sweeps};
 use super::team::{self, Team};
 use super::update::{Block, Rows};
+use crate::clock::Instant;
 use crate::grid::{Precision, Real, Shape};
 use crate::problem::System;
 use crate::solver::devices::BAND;
 use crate::solver::streaming::TOGETHER;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// Sweeps that are made together.
 pub(super) const SWEEPS: usize = TOGETHER;
 
-/// Bytes of the rows of a slab in a plane, about: with the planes of all sweeps they fill a second-level cache of 1 to 2 MB.
+/// Bytes of the rows of the smallest slab in a plane, about: with the planes of all sweeps they fill a second-level cache of 1
+/// to 2 MB.
 const OF_PLANE: usize = 64 << 10;
+
+/// Sizes that slabs may have, in units of the smallest. Larger ones compute fewer rows twice, and what they work in may not
+/// stay in the second-level cache: which are faster depends on the processor, so that they are timed.
+const SIZES: [usize; 3] = [1, 2, 4];
+
+/// How often each is timed. The first time it is given its memory.
+const TIMES: usize = 2;
 
 /// Rows that the last sweep makes before they go to memory: few enough for the first-level cache.
 const TO_MEMORY: usize = 4;
 
 /// Makes several sweeps of a 3D grid together.
 pub(super) struct Fused<R> {
-    /// Of each plane, the rows that a slab owns: whole [bands](BAND), whose norms are added up.
-    rows: usize,
+    slabs: SlabSizes,
     /// What threads worked in the last time.
     rings: Mutex<Vec<Rings<R>>>,
 }
@@ -45,33 +54,77 @@ type Rings<R> = [Aligned<R>; SWEEPS];
 
 /// Bytes that a grid on this number of threads, 0 for one on each core, is worked on in.
 pub(super) fn bytes(shape: &Shape, precision: Precision, threads: usize) -> u64 {
-    let rows = rows_of_slab(shape, precision, threads);
-    let slabs = shape.ny().div_ceil(rows);
-    let at_once = team::threads(threads).min(slabs);
-    let places = Places { shape: *shape, owned: SWEEPS..rows + SWEEPS };
-    let rings = (1..=SWEEPS).map(|m| places.of_ring(m)).sum::<usize>() * precision.bytes();
-    (at_once * rings + slabs * shape.nz() * size_of::<&mut [f64]>()) as u64
+    let bytes = |rows: usize| {
+        let slabs = shape.ny().div_ceil(rows);
+        let at_once = team::threads(threads).min(slabs);
+        let places = Places { shape: *shape, owned: SWEEPS..rows + SWEEPS };
+        let rings = (1..=SWEEPS).map(|m| places.of_ring(m)).sum::<usize>() * precision.bytes();
+        (at_once * rings + slabs * shape.nz() * size_of::<&mut [f64]>()) as u64
+    };
+    let sizes = SlabSizes::of(shape, precision, threads);
+    sizes.timed.iter().map(|(rows, _)| bytes(*rows)).max().unwrap_or(0)
 }
 
-fn rows_of_slab(shape: &Shape, precision: Precision, threads: usize) -> usize {
-    let of_row = shape.stride() * precision.bytes();
-    let of_thread = shape.ny().div_ceil(team::threads(threads));
-    let rows = (OF_PLANE / of_row).min(of_thread);
-    (rows / BAND).max(1) * BAND
+/// How many rows of each plane slabs own: whole [bands](BAND), whose norms are added up. The first passes are made with each of
+/// some sizes by turns, and the others with the fastest; the bits are the same.
+struct SlabSizes {
+    /// The rows, and the shortest pass with them.
+    timed: Vec<(usize, Duration)>,
+    passes: usize,
+}
+
+impl SlabSizes {
+    fn of(shape: &Shape, precision: Precision, threads: usize) -> Self {
+        let of_row = shape.stride() * precision.bytes();
+        let of_thread = shape.ny().div_ceil(team::threads(threads));
+        let bands = |rows: usize| (rows.min(of_thread) / BAND).max(1) * BAND;
+        let smallest = bands(OF_PLANE / of_row);
+        let mut sizes = SIZES.map(|size| bands(size * smallest)).to_vec();
+        sizes.dedup();
+        let timed = sizes.into_iter().map(|rows| (rows, Duration::MAX)).collect();
+        Self { timed, passes: 0 }
+    }
+
+    /// Which of them the next pass is made with.
+    fn next(&self) -> usize {
+        let count = self.timed.len();
+        if self.passes < TIMES * count {
+            return self.passes % count;
+        }
+        (0..count).min_by_key(|size| self.timed[*size].1).unwrap_or(0)
+    }
+
+    /// Notes how long a pass took.
+    fn note(&mut self, size: usize, took: Duration) {
+        let (_, shortest) = &mut self.timed[size];
+        *shortest = took.min(*shortest);
+        self.passes += 1;
+    }
 }
 
 impl<R: Real> Fused<R> {
     /// For a grid on this number of threads, 0 for one on each core.
     pub fn new(shape: &Shape, threads: usize) -> Self {
-        Self { rows: rows_of_slab(shape, R::PRECISION, threads), rings: Mutex::default() }
+        let slabs = SlabSizes::of(shape, R::PRECISION, threads);
+        Self { slabs, rings: Mutex::default() }
     }
 
     /// Makes the sweeps, from one iterate to the one [`SWEEPS`] later; returns the norms of each, but for the error.
-    pub fn cycles(&self, pass: Pass<'_, R>) -> [PartialNorms; SWEEPS] {
+    pub fn cycles(&mut self, pass: Pass<'_, R>) -> [PartialNorms; SWEEPS] {
+        let (size, team, begin) = (self.slabs.next(), pass.team, Instant::now());
+        let norms = self.pass(self.slabs.timed[size].0, pass);
+        // One that was stopped is left unfinished.
+        if !team.is_stopped() {
+            self.slabs.note(size, begin.elapsed());
+        }
+        norms
+    }
+
+    /// The same with slabs that own so many rows of each plane.
+    fn pass(&self, rows: usize, pass: Pass<'_, R>) -> [PartialNorms; SWEEPS] {
         let Pass { system, omega, from, to, measure, level, team, .. } = pass;
         let shape = *system.shape();
-        let mut slabs: Vec<_> =
-            bands(0..shape.ny(), self.rows).map(|rows| (rows, Vec::new())).collect();
+        let mut slabs: Vec<_> = bands(0..shape.ny(), rows).map(|rows| (rows, Vec::new())).collect();
         let (mut rest, mut passed) = (to, 0);
         for plane in shape.by_plane(0..shape.rows()) {
             for (rows, to) in &mut slabs {

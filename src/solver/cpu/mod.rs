@@ -620,7 +620,7 @@ impl<R: Real> CpuSolver<R> {
     /// Makes several sweeps together, or a part of them: the iterate is then that before them. The iterate before is not the
     /// one before the last sweep then, so that another cycle must follow.
     fn advance_together(&mut self, measure: bool) -> Option<[PartialNorms; fused::SWEEPS]> {
-        let (Divided::Grid(system), Cycle::Fused(fused)) = (&self.system, &self.method) else {
+        let (Divided::Grid(system), Cycle::Fused(fused)) = (&self.system, &mut self.method) else {
             return None;
         };
         let norms = fused.cycles(Pass {

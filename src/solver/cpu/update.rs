@@ -338,6 +338,16 @@ impl<R: Real, U: Update<R>> Sweep<'_, R, U> {
         // In 3D five rows are read for each, of which a stripe keeps two in registers: of long rows more is gained where they
         // are read from end to end. Measured sweeps add up stripe by stripe.
         let is_by_row = U::DIM > 2 && !MEASURE && block.width >= LONG_ROW;
+        if is_by_row && !IN_VECTORS {
+            for row in 0..block.height {
+                sweep_row::<R, U, WIDTH>(
+                    update,
+                    &block.rows_from(row, 1),
+                    &mut out[row * block.stride..],
+                );
+            }
+            return;
+        }
         let rows = if is_by_row { 1 } else { block.height.max(1) };
         for row in (0..block.height).step_by(rows) {
             let (block, out) = (block.rows_from(row, rows), &mut out[row * block.stride..]);
@@ -442,6 +452,41 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
     }
     if MEASURE {
         changes.set_first(&measured);
+    }
+}
+
+/// A row of a 3D block, stripe by stripe from end to end. It is cut out of the arrays once: to see for every stripe that these
+/// are long enough would take as long as the stripe.
+#[inline(always)]
+fn sweep_row<R: Real, U: Update<R>, const WIDTH: usize>(
+    update: U,
+    block: &Block<'_, R>,
+    out: &mut [R],
+) {
+    let Block { values, first, stride, along_z, g, width, .. } = *block;
+    let of_row = |start: usize| &values[start..start + width];
+    let (x, own) = (&values[first - 1..first + 1 + width], of_row(first));
+    let (y_prev, y_next) = (of_row(first - stride), of_row(first + stride));
+    let (z_prev, z_next) = (of_row(along_z[0]), of_row(along_z[1]));
+    let (g, out) = (&g[..width], &mut out[..width]);
+    let mut column = 0;
+    while column + WIDTH <= width {
+        let mut new = [R::default(); WIDTH];
+        let (own, g): (&[R; WIDTH], &[R; WIDTH]) = (part(own, column), part(g, column));
+        let (x_prev, x_next): (&[R; WIDTH], &[R; WIDTH]) = (part(x, column), part(x, column + 2));
+        let (y_prev, y_next): (&[R; WIDTH], &[R; WIDTH]) =
+            (part(y_prev, column), part(y_next, column));
+        let (z_prev, z_next): (&[R; WIDTH], &[R; WIDTH]) =
+            (part(z_prev, column), part(z_next, column));
+        for i in 0..WIDTH {
+            let (x, y) = ([x_prev[i], x_next[i]], [y_prev[i], y_next[i]]);
+            // Points of a 3D grid have no rows of their own.
+            let weights = [R::default(); MOST_WEIGHTS];
+            new[i] = update.update(own[i], x, y, [z_prev[i], z_next[i]], g[i], weights);
+        }
+        out[column..column + WIDTH].copy_from_slice(&new);
+        // The last stripe is moved back.
+        column = if column + WIDTH < width { (column + WIDTH).min(width - WIDTH) } else { width };
     }
 }
 
@@ -645,7 +690,47 @@ mod tests {
         [inside, after].map(|lanes| format!("{:?}", lanes.total()))
     }
 
+    /// A 3D block, swept row by row, and in stripes, as measured sweeps are.
+    fn by_row_and_in_stripes<R: Real>(
+        size: [usize; 2],
+        update: impl Update<R>,
+    ) -> [Vec<String>; 2] {
+        let ([width, height], stride) = (size, size[0] + 5);
+        let plane = stride * (height + 2);
+        let number = |at: usize| R::from_f64((at * 37 % 1009) as f64 / 1009.0 - 0.5);
+        let values: Vec<R> = (0..3 * plane).map(number).collect();
+        let first = plane + stride + 1;
+        let (along_z, g) = ([first - plane, first + plane], &values[7..]);
+        let (rows, g_stride) = (Rows::NONE, stride);
+        let block =
+            Block { values: &values, first, stride, along_z, g, g_stride, rows, width, height };
+        [false, true].map(|is_measured| {
+            let mut out = vec![R::default(); stride * height];
+            let (sweep, mut changes) =
+                (Sweep { update, block: &block, out: &mut out }, Lanes::default());
+            match is_measured {
+                false => sweep.run(),
+                true => MeasuredSweep { sweep, owned: 0..width, changes: &mut changes }.run(),
+            }
+            out.iter().map(|value| format!("{:?}", value.to_f64())).collect()
+        })
+    }
+
     proptest! {
+        #[test]
+        fn long_rows_have_the_bits_of_stripes(
+            size in [LONG_ROW..3 * LONG_ROW, 1..4_usize],
+            weights in prop::array::uniform6(-1.0..1.0_f64),
+        ) {
+            let [a, b, c, d, e, f] = weights;
+            let general = General::<f64, 3>([[a, b], [c, d], [e, f]]);
+            let [by_row, in_stripes] = by_row_and_in_stripes(size, general);
+            prop_assert_eq!(by_row, in_stripes);
+            let isotropic = Isotropic::<f32, 3>(a as f32);
+            let [by_row, in_stripes] = by_row_and_in_stripes(size, isotropic);
+            prop_assert_eq!(by_row, in_stripes);
+        }
+
         /// Also squares that underflow and overflow.
         #[test]
         fn what_is_measured_after_a_sweep_is_what_was_measured_in_it(
