@@ -908,7 +908,7 @@ fn simulated_devices_have_the_results_of_one() {
     let waves = format!("{small} --simulate-devices 2 --wave 2");
     refuse(&waves, "tiles in waves and points in warps are on one device");
     let window = "--shape 40x64 --method wavefront --height 3 --memory 1MB --simulate-devices 4";
-    refuse(window, "simulate_devices is 4; it must be 1 to 3, the sweeps of a pass");
+    refuse(window, "simulate-devices is 4; it must be 1 to 3, the sweeps of a pass");
     let over_gpus = "are shared out over devices that a CPU simulates";
     for (settings, what) in [("--shape 64 --tile 8", "the points of a single line")] {
         for place in ["--devices 0,1", "--simulate-devices 2 --backend cuda"] {
