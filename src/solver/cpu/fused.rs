@@ -37,14 +37,15 @@ const OF_PLANE: usize = 64 << 10;
 const SIZES: [usize; 3] = [1, 2, 4];
 
 /// How often each is timed. The first time it is given its memory.
-const TIMES: usize = 2;
+const TIMES: usize = 3;
 
 /// Rows that the last sweep makes before they go to memory: few enough for the first-level cache.
 const TO_MEMORY: usize = 4;
 
 /// Makes several sweeps of a 3D grid together.
 pub(super) struct Fused<R> {
-    slabs: SlabSizes,
+    /// Of passes without norms, and with them.
+    slabs: [SlabSizes; 2],
     /// What threads worked in the last time.
     rings: Mutex<Vec<Rings<R>>>,
 }
@@ -105,17 +106,18 @@ impl SlabSizes {
 impl<R: Real> Fused<R> {
     /// For a grid on this number of threads, 0 for one on each core.
     pub fn new(shape: &Shape, threads: usize) -> Self {
-        let slabs = SlabSizes::of(shape, R::PRECISION, threads);
+        let slabs = [(); 2].map(|()| SlabSizes::of(shape, R::PRECISION, threads));
         Self { slabs, rings: Mutex::default() }
     }
 
     /// Makes the sweeps, from one iterate to the one [`SWEEPS`] later; returns the norms of each, but for the error.
     pub fn cycles(&mut self, pass: Pass<'_, R>) -> [PartialNorms; SWEEPS] {
-        let (size, team, begin) = (self.slabs.next(), pass.team, Instant::now());
-        let norms = self.pass(self.slabs.timed[size].0, pass);
+        let (team, kind, begin) = (pass.team, usize::from(pass.measure), Instant::now());
+        let size = self.slabs[kind].next();
+        let norms = self.pass(self.slabs[kind].timed[size].0, pass);
         // One that was stopped is left unfinished.
         if !team.is_stopped() {
-            self.slabs.note(size, begin.elapsed());
+            self.slabs[kind].note(size, begin.elapsed());
         }
         norms
     }

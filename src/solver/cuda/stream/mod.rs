@@ -159,13 +159,13 @@ impl<R: DeviceReal> StreamSolver<R> {
         host: impl FnOnce() -> Result<CpuSolver<R>, SolverError>,
     ) -> Result<Self, SolverError> {
         // Before the arrays on this machine are filled.
-        let shares = Shares::new::<R>(&problem.shape, parts, on.exchange)?;
+        let prepared = Prepared::new::<R>(&problem.shape, parts, on.exchange)?;
         let host = host()?;
         let system = Arc::clone(host.grid().ok_or(SolverError::Operator("a matrix"))?);
-        let gpu = &shares.parts[0].gpu;
+        let gpu = &prepared.parts[0].gpu;
         let pinned = pinned(gpu, system.g.as_slice(), system.g.is_mapped())?;
         let rhs = Arc::new(RightHandSide { _pinned: pinned, system });
-        Self::at_start(problem, method, on, (shares, kernel), host, rhs)
+        Self::at_start(problem, method, on, (prepared, kernel), host, rhs)
     }
 
     /// What each device makes, if the kernel sweeps planes there.
@@ -186,7 +186,7 @@ impl<R: DeviceReal> StreamSolver<R> {
         problem: &Arc<Problem>,
         method: &Method,
         on: Gpus<'_>,
-        (Shares { parts, chain, windows }, kernel): (Shares, Kernel),
+        (Prepared { parts, chain, windows }, kernel): (Prepared, Kernel),
         mut host: CpuSolver<R>,
         rhs: Arc<RightHandSide<R>>,
     ) -> Result<Self, SolverError> {
@@ -278,14 +278,14 @@ impl<R: DeviceReal> StreamSolver<R> {
     }
 }
 
-/// What devices share of a pass, and the working arrays of each.
-struct Shares {
+/// What each device makes of a pass, the ways between them, and their working arrays.
+struct Prepared {
     parts: Vec<Part>,
     chain: Option<Chain>,
     windows: Vec<Vec<Window>>,
 }
 
-impl Shares {
+impl Prepared {
     fn new<R>(
         shape: &Shape,
         parts: Vec<Part>,
@@ -474,10 +474,10 @@ impl<R: DeviceReal> Solver for StreamSolver<R> {
         let on = Gpus { devices: &self.on, exchange: self.exchange };
         if method.streaming().is_some() {
             let parts = Self::parts(&self.problem, &method, &self.on, kernel)?;
-            let shares = Shares::new::<R>(&self.problem.shape, parts, self.exchange)?;
+            let prepared = Prepared::new::<R>(&self.problem.shape, parts, self.exchange)?;
             let host = self.host.solver().beside(&Method::Classic)?;
             let rhs = Arc::clone(&self.rhs);
-            let made = (shares, kernel);
+            let made = (prepared, kernel);
             return Ok(Box::new(Self::at_start(&self.problem, &method, on, made, host, rhs)?));
         }
         let mut beside: Box<dyn Solver> = if method.devices().is_some() {
