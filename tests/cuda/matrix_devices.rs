@@ -76,8 +76,9 @@ fn devices_take_larger_matrices() {
             compared.set(compared.get() + u32::from(is_taken));
         }
     });
-    // Large blocks, and those that many levels make large, are not for all kernels.
-    assert!(compared.get() > count + count / 3, "only {} were compared", compared.get());
+    // Large blocks, and those that many levels make large, are not for all kernels: perhaps for none of a few cases.
+    let least = if count < 10 { count } else { count + count / 3 + 1 };
+    assert!(compared.get() >= least, "only {} were compared", compared.get());
 }
 
 /// Sums come block by block, in the order of blocks and not of devices.

@@ -119,7 +119,7 @@ impl<R: DeviceReal> StreamSolver<R> {
         Self::with_host(problem, method, on, (parts, kernel), host)
     }
 
-    /// Sets up the part of one of several processes, which share the slabs as as many devices of one do, at the initial
+    /// Sets up the part of one of several processes, which share the slabs as devices of one process do, at the initial
     /// guess u₀. It is collective, as are cycles, norms, and the first observation of an iterate, which makes it whole on
     /// every process.
     ///
