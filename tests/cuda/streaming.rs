@@ -160,25 +160,12 @@ fn slabs_of_several_devices() {
         let kernel = Kernel::AUTO;
         let mut several = on_gpus(&problem, &method, precision, kernel, made).expect("GPUs");
         let mut one = crate::gpu::solver(&problem, streaming, precision, kernel).expect("a GPU");
-        for cycle in 0..3 {
-            // Norms are found on this machine.
-            let [there, here] = [&mut several, &mut one]
-                .map(|solver| solver.cycles(1, NormRequest::ALL).expect("GPUs at work").norms);
-            assert_eq!(format!("{there:?}"), format!("{here:?}"), "cycle {cycle}");
-            same(&*several, &*one, cycle);
-        }
-        let [there, here] = [&several, &one].map(|solver| solver.traffic().expect("counted"));
-        assert_eq!((there.down, there.needed), (here.down, here.needed));
+        let [there, here] = make_the_same(&mut *several, &mut *one);
         // The slabs of each device begin anew, and one at the end of the grid recomputes fewer planes.
         let points = problem.shape.points() as u64;
         assert!(there.up >= 2 * points && there.updates >= there.needed, "{there:?} {here:?}");
         // Other methods and passes beside it.
-        several.restart().expect("GPUs");
-        let mut beside = several.with_method(method.clone(), kernel).expect("there is room");
-        for solver in [&mut several, &mut beside] {
-            solver.cycles(1, NormRequest::NONE).expect("GPUs at work");
-        }
-        same(&*several, &*beside, 0);
+        make_the_same_beside(&mut *several, &method);
         let classic = shared(Method::Classic, &problem.shape, count, 1);
         several.with_method(classic, kernel).expect("there is room");
     });
@@ -206,27 +193,41 @@ fn sweeps_of_several_devices() {
         let kernel = Kernel::AUTO;
         let mut several = on_gpus(&problem, &method, precision, kernel, made).expect("GPUs");
         let mut one = crate::gpu::solver(&problem, one, precision, kernel).expect("a GPU");
-        for cycle in 0..3 {
-            let [there, here] = [&mut several, &mut one]
-                .map(|solver| solver.cycles(1, NormRequest::ALL).expect("GPUs at work").norms);
-            assert_eq!(format!("{there:?}"), format!("{here:?}"), "cycle {cycle}");
-            same(&*several, &*one, cycle);
-        }
-        let [there, here] = [&several, &one].map(|solver| solver.traffic().expect("counted"));
-        assert_eq!((there.down, there.needed), (here.down, here.needed));
+        let [there, _] = make_the_same(&mut *several, &mut *one);
         // Each needs the right-hand side, and the first the iterate.
         let points = problem.shape.points() as u64;
         assert_eq!(there.up, (1 + count.min(parts) as u64) * points);
         let times = several.pass_times().expect("timed");
         let lanes = times.steps.iter().flat_map(|it| [it.up, it.sweeps, it.down]);
         assert!(lanes.into_iter().all(|it| it[0] <= it[1]), "{times:?}");
-        several.restart().expect("GPUs");
-        let mut beside = several.with_method(method.clone(), kernel).expect("there is room");
-        for solver in [&mut several, &mut beside] {
-            solver.cycles(1, NormRequest::NONE).expect("GPUs at work");
-        }
-        same(&*several, &*beside, 0);
+        make_the_same_beside(&mut *several, &method);
     });
+}
+
+/// Makes passes on several devices and on one, which have the same bits and norms; returns what the last of each has moved.
+fn make_the_same(several: &mut dyn Solver, one: &mut dyn Solver) -> [Traffic; 2] {
+    for cycle in 0..3 {
+        // Norms are found on this machine.
+        let norms = |solver: &mut dyn Solver| {
+            let made = solver.cycles(1, NormRequest::ALL).expect("GPUs at work");
+            format!("{:?}", made.norms)
+        };
+        assert_eq!(norms(several), norms(one), "cycle {cycle}");
+        same(several, one, cycle);
+    }
+    let [there, here] = [several, one].map(|solver| solver.traffic().expect("counted"));
+    assert_eq!((there.down, there.needed), (here.down, here.needed));
+    [there, here]
+}
+
+/// Makes a pass from the start, and another beside it on the same system.
+fn make_the_same_beside(several: &mut dyn Solver, method: &Method) {
+    several.restart().expect("GPUs");
+    let beside = several.with_method(method.clone(), Kernel::AUTO);
+    let mut beside = beside.expect("there is room");
+    several.cycles(1, NormRequest::NONE).expect("GPUs at work");
+    beside.cycles(1, NormRequest::NONE).expect("GPUs at work");
+    same(several, &*beside, 0);
 }
 
 /// Planes large enough for many blocks, and lines long enough for many chunks; in 1D systems of a batch.

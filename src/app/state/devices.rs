@@ -33,8 +33,9 @@ pub fn fit(spec: &mut RunSpec, before: &RunSpec) {
     }
     if spec.problem != before.problem && spec.why_no_devices().is_some() {
         leave(&mut spec.method);
-    } else {
-        spec.method.simulate_devices = Some(count.min(most(spec)));
+    } else if let Some(parts) = spec.shared_parts() {
+        // A setting that is not valid is refused with a message, and says nothing of their number.
+        spec.method.simulate_devices = Some(count.min(parts.count()));
     }
 }
 
@@ -91,7 +92,8 @@ mod tests {
         assert_eq!(fitted(&|spec| spec.problem.shape = vec![96]), Some(3));
         // A number that was typed is refused with a message.
         assert_eq!(fitted(&|spec| spec.method.simulate_devices = Some(99)), Some(99));
-        // So are tiles in an order.
+        // So are tiles that are not valid, and those in an order.
+        assert_eq!(fitted(&|spec| spec.method.tile = vec![0]), Some(4));
         assert_eq!(fitted(&|spec| spec.method.wave = Some(16)), Some(4));
     }
 }
