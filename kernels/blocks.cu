@@ -66,15 +66,24 @@ struct BlocksArguments {
 static_assert(sizeof(BlocksArguments) == 136);
 static_assert(OFFSET(BlocksArguments, outside) == 72 && OFFSET(BlocksArguments, sweeps) == 120);
 
+__device__ __forceinline__ unsigned load_column(const unsigned *at) { return __ldg(at); }
+
+/// As a number of 32 bits at once: one of 16 bits is converted before every comparison.
+__device__ __forceinline__ unsigned load_column(const unsigned short *at) {
+    unsigned column;
+    asm("ld.global.nc.u16 %0, [%1];" : "=r"(column) : "l"(at));
+    return column;
+}
+
 /// `sum` + the products of `COUNT` entries of a row, all requested before the first is used. `value` gives x of a column.
 template <int COUNT, class Column, class Value>
 __device__ __forceinline__ real add_together(const List<Column> &list, long long at, real sum, Value value) {
-    constexpr Column NONE = List<Column>::NONE;
-    Column columns[COUNT];
+    constexpr unsigned NONE = List<Column>::NONE;
+    unsigned columns[COUNT];
     real weights[COUNT], values[COUNT];
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
-        columns[i] = __ldg(list.columns + at + i * GROUP);
+        columns[i] = load_column(list.columns + at + i * GROUP);
         weights[i] = __ldg(list.weights + at + i * GROUP);
     }
 #pragma unroll
@@ -97,11 +106,11 @@ __device__ __forceinline__ real add_last(
     return sum;
 }
 
-/// The same with the entries of a row from number `first` on, `TOGETHER` at a time; those that are left over together,
+/// The same with entries `start` to `end` of the rows of a group, `TOGETHER` at a time; those that are left over together,
 /// or one by one, which takes fewer registers.
 template <int TOGETHER, bool IS_LAST_TOGETHER, class Column, class Value>
-__device__ __forceinline__ real add(const List<Column> &list, unsigned group, unsigned first, real sum, Value value) {
-    unsigned start = list.starts[group] + first, end = list.starts[group + 1];
+__device__ __forceinline__ real add_between(
+    const List<Column> &list, unsigned start, unsigned end, real sum, Value value) {
     long long at = (long long)start * GROUP + threadIdx.x % GROUP;
     for (; start + TOGETHER <= end; start += TOGETHER, at += TOGETHER * GROUP) {
         sum = add_together<TOGETHER>(list, at, sum, value);
@@ -112,6 +121,12 @@ __device__ __forceinline__ real add(const List<Column> &list, unsigned group, un
         for (; start < end; start++, at += GROUP) sum = add_together<1>(list, at, sum, value);
     }
     return sum;
+}
+
+/// The same with all entries of a row.
+template <int TOGETHER, bool IS_LAST_TOGETHER, class Column, class Value>
+__device__ __forceinline__ real add(const List<Column> &list, unsigned group, real sum, Value value) {
+    return add_between<TOGETHER, IS_LAST_TOGETHER>(list, list.starts[group], list.starts[group + 1], sum, value);
 }
 
 /// A block of rows, and the norms that a thread finds of it.
@@ -155,13 +170,21 @@ struct Work {
     template <bool IS_LAST_TOGETHER> __device__ __forceinline__ real add_outside(unsigned place) const {
         const real *from = a.from;
         auto value = [from](unsigned column) { return __ldg(from + column); };
-        return add<SEVERAL, IS_LAST_TOGETHER>(a.outside, group(place), 0, __ldg(a.g + row(place)), value);
+        return add<SEVERAL, IS_LAST_TOGETHER>(a.outside, group(place), __ldg(a.g + row(place)), value);
     }
 
-    /// The dynamic entries of a row from number `first` on.
+    /// Dynamic entries `start` to `end` of the rows of a group.
     template <int TOGETHER, bool IS_LAST_TOGETHER>
-    __device__ __forceinline__ real add_inside(unsigned place, unsigned first, real sum, const real *y) const {
-        return add<TOGETHER, IS_LAST_TOGETHER>(a.inside, group(place), first, sum, [y](unsigned short column) { return y[column]; });
+    __device__ __forceinline__ real add_inside(unsigned start, unsigned end, real sum, const real *y) const {
+        auto value = [y](unsigned column) { return y[column]; };
+        return add_between<TOGETHER, IS_LAST_TOGETHER>(a.inside, start, end, sum, value);
+    }
+
+    /// The dynamic entries of a row.
+    template <bool IS_LAST_TOGETHER>
+    __device__ __forceinline__ real add_inside(unsigned place, real sum, const real *y) const {
+        const unsigned *starts = a.inside.starts + group(place);
+        return add_inside<SEVERAL, IS_LAST_TOGETHER>(starts[0], starts[1], sum, y);
     }
 
     /// Measures the first update of a row: its residual.
@@ -241,7 +264,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) rows(const __grid_constant
                 unsigned inside = work.place(column);
                 return inside < work.block.rows ? y[inside] : __ldg(work.a.from + column);
             };
-            return add<SEVERAL, true>(work.a.outside, work.group(place), 0, __ldg(work.a.g + work.row(place)), value);
+            return add<SEVERAL, true>(work.a.outside, work.group(place), __ldg(work.a.g + work.row(place)), value);
         });
 }
 
@@ -250,81 +273,124 @@ extern "C" __global__ void __launch_bounds__(1024, 1) reorganised(const __grid_c
     cycle(
         a, [](Work &, unsigned) {},
         [](const Work &work, unsigned place, const real *y) {
-            return work.add_inside<SEVERAL, true>(place, 0, work.add_outside<true>(place), y);
+            return work.add_inside<true>(place, work.add_outside<true>(place), y);
         });
 }
 
-/// The same; the sums over the static entries are made once, and kept in shared memory.
-extern "C" __global__ void __launch_bounds__(1024, 1) hoisted(const __grid_constant__ BlocksArguments a) {
+/// The same; the sums over the static entries are made once, and kept in shared memory: for blocks of more rows than
+/// threads.
+extern "C" __global__ void __launch_bounds__(1024, 1) hoisted_large(const __grid_constant__ BlocksArguments a) {
     real *sums = reinterpret_cast<real *>(shared_memory) + 2 * a.capacity;
     cycle(
         a, [sums](Work &work, unsigned place) { sums[place] = work.add_outside<false>(place); },
         [sums](const Work &work, unsigned place, const real *y) {
-            return work.add_inside<SEVERAL, false>(place, 0, sums[place], y);
+            return work.add_inside<false>(place, sums[place], y);
         });
 }
 
-/// The same with one thread per row, which keeps its static sum and the first `KEPT` of its dynamic entries in
-/// registers, all of them unless `HAS_MORE`.
-template <bool HAS_MORE> __device__ __forceinline__ void cycle_in_registers(const BlocksArguments &a) {
-    Work work(a);
-    real *y = reinterpret_cast<real *>(shared_memory), *next = y + a.capacity;
-    const unsigned place = threadIdx.x;
-    const bool computes = place < work.block.rows;
-    // Two columns in each number.
+/// Dynamic entries of a row that are read from their list in every sweep.
+struct Listed {
+    unsigned start = 0, end = 0;
+
+    __device__ __forceinline__ void load(const Work &work, unsigned place) {
+        start = work.a.inside.starts[work.group(place)], end = work.a.inside.starts[work.group(place) + 1];
+    }
+
+    __device__ __forceinline__ real add(const Work &work, real sum, const real *y) const {
+        return work.add_inside<SEVERAL, false>(start, end, sum, y);
+    }
+};
+
+/// Dynamic entries of a row of which the first `KEPT` stay in registers: all of them unless `HAS_MORE`.
+template <bool HAS_MORE> struct Kept {
+    // Two columns in each number, in bytes from the beginning of the iterate: a block has 1024 rows at most.
     unsigned columns[KEPT / 2] = {};
-    real weights[KEPT] = {}, sum = 0, value = 0, first_change = 0;
+    real weights[KEPT] = {};
     int count = 0;
-    bool has_more = false;
-    if (computes) {
-        y[place] = __ldg(a.from + work.row(place));
-        sum = work.add_outside<true>(place);
-        unsigned start = a.inside.starts[work.group(place)], length = a.inside.starts[work.group(place) + 1] - start;
-        has_more = HAS_MORE && length > KEPT;
-        long long at = (long long)start * GROUP + place % GROUP;
+    Listed more;
+
+    __device__ __forceinline__ void load(const Work &work, unsigned place) {
+        const List<unsigned short> &inside = work.a.inside;
+        Listed all;
+        all.load(work, place);
+        long long at = (long long)all.start * GROUP + place % GROUP;
+        unsigned length = all.end - all.start;
 #pragma unroll
         for (int i = 0; i < KEPT; i++) {
             if (i < length) {
-                unsigned column = __ldg(a.inside.columns + at + i * GROUP);
+                unsigned column = load_column(inside.columns + at + i * GROUP);
                 count += column != List<unsigned short>::NONE;
-                columns[i / 2] |= column << i % 2 * 16;
-                weights[i] = __ldg(a.inside.weights + at + i * GROUP);
+                columns[i / 2] |= (column * unsigned(sizeof(real)) & 0xffff) << i % 2 * 16;
+                weights[i] = __ldg(inside.weights + at + i * GROUP);
             }
         }
+        if (HAS_MORE && length > KEPT) more = {all.start + KEPT, all.end};
+    }
+
+    __device__ __forceinline__ real add(const Work &work, real sum, const real *y) const {
+        auto value = [&](int i) {
+            const char *at = reinterpret_cast<const char *>(y) + (columns[i / 2] >> i % 2 * 16 & 0xffff);
+            return *reinterpret_cast<const real *>(at);
+        };
+#pragma unroll
+        for (int i = 0; i < KEPT; i++) {
+            if (i < count) sum = multiply_add(weights[i], value(i), sum);
+        }
+        if (HAS_MORE) sum = work.add_inside<1, false>(more.start, more.end, sum, y);
+        return sum;
+    }
+};
+
+/// Makes all sweeps of a block with one thread per row, which keeps its static sum, and of its dynamic entries what
+/// `Entries` keeps. The iterates in shared memory have room for all threads.
+template <class Entries> __device__ __forceinline__ void cycle_of_rows(const BlocksArguments &a) {
+    Work work(a);
+    real *y = reinterpret_cast<real *>(shared_memory), *next = y + blockDim.x;
+    const unsigned place = threadIdx.x;
+    const bool computes = place < work.block.rows;
+    real sum = 0, value = 0;
+    // The value before the cycle, then the change of the first sweep.
+    real first = 0;
+    Entries entries;
+    if (computes) {
+        y[place] = first = __ldg(a.from + work.row(place));
+        sum = work.add_outside<true>(place);
+        entries.load(work, place);
     }
     __syncthreads();
     for (int sweep = 0; sweep < a.sweeps; sweep++) {
-        if (computes) {
-            value = sum;
-#pragma unroll
-            for (int i = 0; i < KEPT; i++) {
-                if (i < count) value = multiply_add(weights[i], y[columns[i / 2] >> i % 2 * 16 & 0xffff], value);
-            }
-            if (has_more) value = work.add_inside<1, false>(place, KEPT, value, y);
-            next[place] = value;
-            if (sweep == 0) first_change = value - y[place];
-        }
+        // A thread without a row has no entries either.
+        value = entries.add(work, sum, y);
+        next[place] = value;
+        if (sweep == 0) first = value - first;
         __syncthreads();
         real *last = y;
         y = next;
         next = last;
     }
     if (computes && work.owns(place)) {
-        work.first_sweep(place, first_change);
+        work.first_sweep(place, first);
         unsigned row = work.row(place);
         work.write(row, value, a.others ? __ldg(a.from + row) : real(0));
     }
     work.write_norms();
 }
 
-/// No row has more than `KEPT` dynamic entries. 48 registers let five blocks of 256 threads share a multiprocessor.
+// 48 registers let five blocks of 256 threads share a multiprocessor.
+
+/// The same for blocks of at most as many rows as threads.
+extern "C" __global__ void __maxnreg__(48) hoisted(const __grid_constant__ BlocksArguments a) {
+    cycle_of_rows<Listed>(a);
+}
+
+/// The same with dynamic entries in registers: no row has more than `KEPT`.
 extern "C" __global__ void __maxnreg__(48) resident(const __grid_constant__ BlocksArguments a) {
-    cycle_in_registers<false>(a);
+    cycle_of_rows<Kept<false>>(a);
 }
 
 /// Some rows have more.
 extern "C" __global__ void __launch_bounds__(1024, 1) resident_and_listed(const __grid_constant__ BlocksArguments a) {
-    cycle_in_registers<true>(a);
+    cycle_of_rows<Kept<true>>(a);
 }
 
 /// One sweep without overlap: all entries are those of the iterate that it begins with, in one list, and nothing is kept.

@@ -401,60 +401,128 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
     if (a.squares) write_sum_of_lanes(squares, a.squares + (blockIdx.x * blockDim.x + threadIdx.x) / WARP);
 }
 
-// A tile of 32 x 32 points is small enough for one warp, which then needs neither barriers nor an exchange through
-// shared memory: of every quadrant a lane has two points of each of four rows as they lie in the grid. The first
-// product is along y here. Point BLOCKS q + b of a row or column of a quadrant takes place q of block b of the operands.
+// A tile of 32 x 32 points is small enough for one warp, which needs no barriers: while it works on a tile, what the next
+// one reads is copied to shared memory. Of every quadrant a lane has two points of each of four rows as they lie in the
+// grid. The first product is along y here. Point BLOCKS q + b of a row or column of a quadrant takes place q of block b of
+// the operands.
 
 /// Two neighbouring points of a row, and their mirror images in that row.
 struct Sides {
     Pair left, right;
 };
 
-/// A tile that one warp works on.
-template <class P, bool IS_ALIGNED, bool KEEPS_OWN> struct TileOfWarp {
-    static constexpr int BLOCKS = P::BLOCKS, ROWS = 2 * BLOCKS;
-    static_assert(BLOCKS == 2, "a lane has two points of a row");
-    /// The points of the lane's rows and of their mirror images.
-    Sides own[2][ROWS];
-    Pair data[4][BLOCKS][BLOCKS];
-    /// Values from a row to the next; a tile is small enough for numbers of 32 bits.
-    int pitch;
-    /// The lane's first column and row, and the first column of the mirrored points.
-    int x, y, other;
+/// How a tile of one warp lies in shared memory: the iterate with its halo, then g. Lanes read rows y, y + 4, y + 8 and
+/// y + 12 together, which must lie in different banks: those of the iterate follow each other, 32 bytes more than a
+/// multiple of 128 apart; of those of g, pairs are turned against each other.
+template <class P> struct Stage {
+    static constexpr int PAIRS = P::SIDE / 2, BYTES = sizeof(Pair), QUARTER = P::SIDE / 4;
+    /// Bytes of a row of g; and of one of the iterate, which has a pair on either side for the halo.
+    static constexpr int ROW_OF_G = PAIRS * BYTES, ROW = ROW_OF_G + 32;
+    static_assert(ROW_OF_G % 128 == 0 && ROW >= (PAIRS + 2) * BYTES);
+    /// How many rows after row 4 n of the iterate row 4 n + i lies, for i from -1, which may be the halo above the tile, to
+    /// 4, which may be the one below it.
+    static __host__ __device__ __forceinline__ constexpr int row(int i) {
+        return i == -1 ? 3 * (QUARTER + 1) - 1 : i == 4 ? 1 : i * (QUARTER + 1);
+    }
+    static constexpr int G = (row(3) + QUARTER) * ROW, TOTAL = G + P::SIDE * ROW_OF_G;
+    static_assert(TOTAL == (REAL_BITS == 64 ? 18272 : 9696), "`staged` in `solver/cuda/spectral/tensor.rs`");
 
-    /// Finds out where the lane's points are, which is not kept while registers are short.
-    __device__ __forceinline__ void locate(const Tile<P> &tile) {
-        int lane = thread_of_block() % WARP;
-        x = BLOCKS * (lane / 4), y = ROWS * (lane % 4), other = P::SIDE - 2 - x;
-        pitch = int(tile.arguments.grid.pitch);
+    /// Where that of the thread's warp lies.
+    static __device__ __forceinline__ unsigned of_warp() {
+        unsigned first = static_cast<unsigned>(__cvta_generic_to_shared(memory + P::KEPT));
+        return first + thread_of_block() / WARP * TOTAL;
     }
 
-    /// The lane's row i, and its mirror image.
-    __device__ __forceinline__ int here(int i) const { return (y + i) * pitch; }
-    __device__ __forceinline__ int there(int i) const { return (P::SIDE - 1 - y - i) * pitch; }
-
-    __device__ __forceinline__ Sides row(const real *values, int at) const {
-        return {load<IS_ALIGNED>(values + (at + x), true), load<IS_ALIGNED>(values + (at + other), true)};
+    static __device__ __forceinline__ void copy_value(unsigned to, const real *from) {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(sizeof(real)) : "memory");
     }
 
-    /// The points before and after a row, of the first lane.
-    __device__ __forceinline__ Pair beside(const real *from, int at) const {
-        Pair pair = make_pair(0, 0);
-        if (x == 0) pair = make_pair(__ldg(from + (at - 1)), __ldg(from + (at + P::SIDE)));
-        return pair;
+    template <bool IS_ALIGNED> static __device__ __forceinline__ void copy_pair(unsigned to, const real *from) {
+        if constexpr (!IS_ALIGNED) {
+            copy_value(to, from);
+            copy_value(to + sizeof(real), from + 1);
+        } else if constexpr (REAL_BITS == 64) {
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+        } else {
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
+        }
     }
 
-    /// The update of the first sweep at the points of a row, less their values.
-    __device__ __forceinline__ Sides changes(const Weights &w, const Sides &prev, const Sides &own,
-                                             const Sides &next, const Sides &g, const Pair &halo) const {
-        auto before = [](real value) { return __shfl_up_sync(ALL_LANES, value, 4); };
-        auto after = [](real value) { return __shfl_down_sync(ALL_LANES, value, 4); };
-        real left_prev = before(own.left.y), right_next = before(own.right.x);
-        real left_next = after(own.left.x), right_prev = after(own.right.y);
-        if (x == 0) left_prev = halo.x, right_next = halo.y;
-        if (x == P::HALF - 2) left_next = own.right.x, right_prev = own.left.y;
+    /// Begins to copy what a tile reads. Half of the warp copies each half of the rows, one at a time.
+    template <bool IS_ALIGNED> static __device__ __forceinline__ void copy(const Tile<P> &tile) {
+        int lane = thread_of_block() % WARP, pair = lane % PAIRS, half = lane / PAIRS;
+        long long pitch = tile.arguments.grid.pitch, first = half * P::HALF * pitch + 2 * pair;
+        const real *from = tile.from + first, *g = tile.g + first;
+        unsigned at = of_warp(), own = at + (1 + pair) * BYTES;
+        unsigned to = own + half * (QUARTER / 2 * ROW), to_g = at + G + half * P::HALF * ROW_OF_G;
+#pragma unroll
+        for (int y = 0; y < P::HALF; y++, from += pitch, g += pitch) {
+            copy_pair<IS_ALIGNED>(to + (row(y % 4) + y / 4) * ROW, from);
+            copy_pair<IS_ALIGNED>(to_g + y * ROW_OF_G + turned(pair, y / 4), g);
+        }
+        // The halo: half of the warp has the row above, half the one below, and every lane both ends of a row.
+        from = tile.from + (half == 0 ? -1 : P::SIDE) * pitch + 2 * pair;
+        copy_pair<IS_ALIGNED>(own + (half == 0 ? row(-1) : QUARTER) * ROW, from);
+        unsigned row_of_lane = at + (row(lane % 4) + lane / 4) * ROW;
+        from = tile.from + lane * pitch;
+        copy_value(row_of_lane + sizeof(real), from - 1);
+        copy_value(row_of_lane + (1 + PAIRS) * BYTES, from + P::SIDE);
+    }
+
+    /// Where a pair of rows 4 n to 4 n + 3 of g lies in its row.
+    static __device__ __forceinline__ int turned(int pair, int n) { return pair * BYTES ^ n % 4 << 5; }
+
+    /// Waits for what the warp has begun to copy.
+    static __device__ __forceinline__ void wait() {
+        asm volatile("cp.async.wait_all;" ::: "memory");
+        __syncwarp();
+    }
+};
+
+/// A lane's points in rows 4 n to 4 n + 3 of a tile in shared memory.
+template <class P> struct StagedRows {
+    using S = Stage<P>;
+    /// Where they lie in row 4 n of the iterate and of g, on both sides.
+    unsigned left, right, left_g, right_g;
+
+    __device__ __forceinline__ explicit StagedRows(int n) {
+        int pair = thread_of_block() % WARP / 4, other = S::PAIRS - 1 - pair;
+        unsigned u = S::of_warp() + n * S::ROW + S::BYTES, g = S::of_warp() + S::G + n * (4 * S::ROW_OF_G);
+        left = u + pair * S::BYTES, right = u + other * S::BYTES;
+        left_g = g + S::turned(pair, n), right_g = g + S::turned(other, n);
+    }
+
+    /// Row i of the iterate, from -1 to 4.
+    __device__ __forceinline__ Sides row(int i) const {
+        int at = S::row(i) * S::ROW;
+        return {load_pair(left + at), load_pair(right + at)};
+    }
+
+    /// The update of the first sweep at the points of row i, less their values.
+    __device__ __forceinline__ Sides changes(const Weights &w, int i, const Sides &prev, const Sides &own,
+                                             const Sides &next) const {
+        Sides g = {load_pair(left_g + i * S::ROW_OF_G), load_pair(right_g + i * S::ROW_OF_G)};
+        constexpr int VALUE = sizeof(real);
+        unsigned at = S::row(i) * S::ROW;
+        real left_prev = load_value(left + at - VALUE), left_next = load_value(left + at + 2 * VALUE);
+        real right_prev = load_value(right + at - VALUE), right_next = load_value(right + at + 2 * VALUE);
         return {change(w, left_prev, own.left, left_next, prev.left, next.left, g.left),
                 change(w, right_prev, own.right, right_next, prev.right, next.right, g.right)};
+    }
+};
+
+/// A tile that one warp works on.
+template <class P> struct TileOfWarp {
+    static constexpr int BLOCKS = P::BLOCKS, ROWS = 2 * BLOCKS;
+    static_assert(BLOCKS == 2, "a lane has two points of a row");
+    /// The lane's rows and their mirror images.
+    Sides own[2][ROWS];
+    Pair data[4][BLOCKS][BLOCKS];
+
+    /// The lane's rows in shared memory, and their mirror images, which lie the other way round.
+    static __device__ __forceinline__ StagedRows<P> near() { return StagedRows<P>(thread_of_block() % 4); }
+    static __device__ __forceinline__ StagedRows<P> far() {
+        return StagedRows<P>(P::SIDE / ROWS - 1 - thread_of_block() % 4);
     }
 
     /// A value of a quadrant: of the lane's row i and its column n.
@@ -465,35 +533,24 @@ template <class P, bool IS_ALIGNED, bool KEEPS_OWN> struct TileOfWarp {
 
     /// The first sweep: quadrants of sums and differences.
     __device__ __forceinline__ void split(const Tile<P> &tile, double &squares) {
-        locate(tile);
-        Sides rows[ROWS + 2], mirrored[ROWS + 2];
-#pragma unroll
-        for (int i = 0; i < ROWS + 2; i++) {
-            rows[i] = row(tile.from, here(i - 1));
-            mirrored[i] = row(tile.from, there(i - 1));
-        }
-        Pair halo[ROWS], mirrored_halo[ROWS];
+        Owned owned(tile);
+        if (!tile.arguments.squares) owned.bits = 0;
+        StagedRows<P> here = near(), there = far();
+        Sides prev = here.row(-1), mirrored_next = there.row(ROWS);
+        own[0][0] = here.row(0), own[1][0] = there.row(ROWS - 1);
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            halo[i] = beside(tile.from, here(i));
-            mirrored_halo[i] = beside(tile.from, there(i));
-        }
-        bool measures = tile.arguments.squares;
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            if (KEEPS_OWN) own[0][i] = rows[i + 1], own[1][i] = mirrored[i + 1];
             const Weights &w = tile.arguments.weights;
-            Sides g = row(tile.g, this->here(i)), mirrored_g = row(tile.g, this->there(i));
-            Sides here = changes(w, rows[i], rows[i + 1], rows[i + 2], g, halo[i]);
-            Sides there = changes(w, mirrored[i + 2], mirrored[i + 1], mirrored[i], mirrored_g, mirrored_halo[i]);
-            if (measures) {
-                Owned owned(tile, *this);
-                owned.add(squares, tile.owns_row(y + i), here);
-                int row = P::SIDE - 1 - y - i;
-                owned.add(squares, tile.owns_row(row), there);
-            }
-            real a[2] = {here.left.x, here.left.y}, b[2] = {here.right.y, here.right.x};
-            real c[2] = {there.left.x, there.left.y}, d[2] = {there.right.y, there.right.x};
+            int image = ROWS - 1 - i;
+            Sides next = here.row(i + 1), mirrored_prev = there.row(image - 1);
+            Sides above = here.changes(w, i, prev, own[0][i], next);
+            Sides below = there.changes(w, image, mirrored_prev, own[1][i], mirrored_next);
+            prev = own[0][i], mirrored_next = own[1][i];
+            if (i + 1 < ROWS) own[0][i + 1] = next, own[1][i + 1] = mirrored_prev;
+            owned.add(squares, i, above);
+            owned.add(squares, ROWS + i, below);
+            real a[2] = {above.left.x, above.left.y}, b[2] = {above.right.y, above.right.x};
+            real c[2] = {below.left.x, below.left.y}, d[2] = {below.right.y, below.right.x};
 #pragma unroll
             for (int n = 0; n < BLOCKS; n++) {
                 // Differences alternate in sign.
@@ -508,24 +565,33 @@ template <class P, bool IS_ALIGNED, bool KEEPS_OWN> struct TileOfWarp {
         }
     }
 
-    /// Which columns of the lane its tile owns.
+    /// Which of the lane's points its tile owns: a bit for each of its columns, and for each of its rows and their images.
     struct Owned {
-        bool left[2], right[2];
+        static constexpr int COLUMNS = 2 * BLOCKS;
+        unsigned bits = 0;
 
-        __device__ __forceinline__ Owned(const Tile<P> &tile, const TileOfWarp &of_warp) {
+        __device__ __forceinline__ explicit Owned(const Tile<P> &tile) {
+            int lane = thread_of_block() % WARP, x = BLOCKS * (lane / 4), y = ROWS * (lane % 4);
 #pragma unroll
-            for (int n = 0; n < 2; n++) {
-                left[n] = tile.owns_column(of_warp.x + n);
-                right[n] = tile.owns_column(of_warp.other + n);
+            for (int n = 0; n < BLOCKS; n++) {
+                bits |= tile.owns_column(x + n) << n | tile.owns_column(P::SIDE - 2 - x + n) << (BLOCKS + n);
+            }
+#pragma unroll
+            for (int i = 0; i < ROWS; i++) {
+                bits |= tile.owns_row(y + i) << (COLUMNS + i) | tile.owns_row(P::SIDE - 1 - y - i) << (COLUMNS + ROWS + i);
             }
         }
 
+        /// Its columns in one of those rows.
+        __device__ __forceinline__ unsigned row(int i) const { return bits >> (COLUMNS + i) & 1 ? bits : 0; }
+
         /// Adds the squares of the owned points of a row.
-        __device__ __forceinline__ void add(double &squares, bool owns_row, const Sides &row) const {
-            add_square_if(owns_row && left[0], squares, row.left.x);
-            add_square_if(owns_row && left[1], squares, row.left.y);
-            add_square_if(owns_row && right[0], squares, row.right.x);
-            add_square_if(owns_row && right[1], squares, row.right.y);
+        __device__ __forceinline__ void add(double &squares, int i, const Sides &values) const {
+            unsigned owned = row(i);
+            add_square_if(owned & 1, squares, values.left.x);
+            add_square_if(owned & 2, squares, values.left.y);
+            add_square_if(owned & 4, squares, values.right.x);
+            add_square_if(owned & 8, squares, values.right.y);
         }
     };
 
@@ -553,22 +619,21 @@ template <class P, bool IS_ALIGNED, bool KEEPS_OWN> struct TileOfWarp {
         product<true>(matrices + P::HALF * P::HALF / 2);
     }
 
-    __device__ __forceinline__ void store(real *at, const bool (&owned)[2], Pair values) const {
-        if (IS_ALIGNED && owned[0] && owned[1]) {
+    static __device__ __forceinline__ void store(real *at, bool is_aligned, unsigned owned, Pair values) {
+        if (is_aligned && (owned & 3) == 3) {
             *reinterpret_cast<Pair *>(at) = values;
         } else {
-            if (owned[0]) at[0] = values.x;
-            if (owned[1]) at[1] = values.y;
+            if (owned & 1) at[0] = values.x;
+            if (owned & 2) at[1] = values.y;
         }
     }
 
     /// Adds the correction to the owned points and stores them.
     __device__ __forceinline__ void join(const Tile<P> &tile) {
-        locate(tile);
-        Owned owned(tile, *this);
+        int lane = thread_of_block() % WARP, x = BLOCKS * (lane / 4), y = ROWS * (lane % 4), other = P::SIDE - 2 - x;
+        Owned owned(tile);
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            if (!KEEPS_OWN) own[0][i] = row(tile.from, here(i)), own[1][i] = row(tile.from, there(i));
             real near[BLOCKS], far[BLOCKS], near_below[BLOCKS], far_below[BLOCKS];
 #pragma unroll
             for (int n = 0; n < BLOCKS; n++) {
@@ -578,28 +643,17 @@ template <class P, bool IS_ALIGNED, bool KEEPS_OWN> struct TileOfWarp {
                 near[n] = (even + odd) + (even_y + odd_y), far[n] = (even - odd) + (even_y - odd_y);
                 near_below[n] = (even + odd) - (even_y + odd_y), far_below[n] = (even - odd) - (even_y - odd_y);
             }
-            auto sum = [](Pair own, real first, real second) { return make_pair(own.x + first, own.y + second); };
-            if (tile.owns_row(y + i)) {
-                store(tile.to + (here(i) + x), owned.left, sum(own[0][i].left, near[0], near[1]));
-                store(tile.to + (here(i) + other), owned.right, sum(own[0][i].right, far[1], far[0]));
-            }
-            int row = P::SIDE - 1 - y - i;
-            if (tile.owns_row(row)) {
-                store(tile.to + (there(i) + x), owned.left, sum(own[1][i].left, near_below[0], near_below[1]));
-                store(tile.to + (there(i) + other), owned.right, sum(own[1][i].right, far_below[1], far_below[0]));
-            }
+            auto write = [&](unsigned owned, int row, const Sides &own, const real *left, const real *right) {
+                auto sum = [](Pair own, real first, real second) { return make_pair(own.x + first, own.y + second); };
+                real *to = tile.to + row * tile.arguments.grid.pitch;
+                store(to + x, tile.is_aligned, owned, sum(own.left, left[0], left[1]));
+                store(to + other, tile.is_aligned, owned >> BLOCKS, sum(own.right, right[1], right[0]));
+            };
+            write(owned.row(i), y + i, own[0][i], near, far);
+            write(owned.row(ROWS + i), P::SIDE - 1 - y - i, own[1][i], near_below, far_below);
         }
     }
 };
-
-/// Works on a tile that one warp works on.
-template <class P, bool IS_ALIGNED, bool KEEPS_OWN>
-__device__ __forceinline__ void work_on_tile_of_warp(const CycleArguments &a, int i, double &squares) {
-    TileOfWarp<P, IS_ALIGNED, KEEPS_OWN> of_warp;
-    of_warp.split(Tile<P>(a, i), squares);
-    of_warp.transform();
-    of_warp.join(Tile<P>(a, unknown(i)));
-}
 
 /// The tile of a warp, of those from `first` on that are worked on at a time. Tiles beside each other share points, so
 /// the warps of a block take such; of what is left at the end every block gets some.
@@ -610,20 +664,33 @@ template <class P> __device__ __forceinline__ int tile_of_warp(int first, int ti
 }
 
 /// One cycle of tiles that one warp each works on. Of each warp one sum of squares is written.
-template <class P, bool KEEPS_OWN> __device__ __forceinline__ void cycle_of_warps(const SpectralArguments &arguments) {
+template <class P> __device__ __forceinline__ void cycle_of_warps(const SpectralArguments &arguments) {
     const CycleArguments &a = arguments.cycle;
     load_tables<P>(arguments);
     wait_for_tables();
-    double squares = 0;
-    for (int first = after_cycle_before(0); first < arguments.tiles; first += gridDim.x * P::GROUPS) {
-        int i = tile_of_warp<P>(first, arguments.tiles);
-        if (i >= arguments.tiles) break;
-        i += a.first;
-        if (Tile<P>(a, i).is_aligned) {
-            work_on_tile_of_warp<P, true, KEEPS_OWN>(a, i, squares);
+    auto tile = [&](int i) { return Tile<P>(a, a.first + unknown(i)); };
+    auto copy = [&](int i) {
+        if (i >= arguments.tiles) return;
+        if (tile(i).is_aligned) {
+            Stage<P>::template copy<true>(tile(i));
         } else {
-            work_on_tile_of_warp<P, false, KEEPS_OWN>(a, i, squares);
+            Stage<P>::template copy<false>(tile(i));
         }
+    };
+    double squares = 0;
+    int first = after_cycle_before(0), i = tile_of_warp<P>(first, arguments.tiles);
+    copy(i);
+    while (i < arguments.tiles) {
+        TileOfWarp<P> of_warp;
+        Stage<P>::wait();
+        of_warp.split(tile(i), squares);
+        __syncwarp();
+        first += gridDim.x * P::GROUPS;
+        int next = tile_of_warp<P>(first, arguments.tiles);
+        copy(next);
+        of_warp.transform();
+        of_warp.join(tile(i));
+        i = next;
     }
     if (a.squares) write_sum_of_lanes(squares, a.squares + (blockIdx.x * blockDim.x + threadIdx.x) / WARP);
 }
@@ -634,23 +701,22 @@ template <class P, bool KEEPS_OWN> __device__ __forceinline__ void cycle_of_warp
         cycle<Plan<side, warps, groups, chunk, keeps_factors, ahead>>(arguments);                                      \
     }
 
-#define KERNEL_OF_WARPS(side, tiles, keeps_own)                                                                        \
+#define KERNEL_OF_WARPS(side, tiles)                                                                                   \
     extern "C" __global__ void __launch_bounds__(WARP * tiles, 1)                                                      \
         side_##side(const __grid_constant__ SpectralArguments arguments) {                                             \
-        cycle_of_warps<Plan<side, 1, tiles, 2, true, 1>, keeps_own>(arguments);                                        \
+        cycle_of_warps<Plan<side, 1, tiles, 2, true, 1>>(arguments);                                                   \
     }
 
 // `SQUARES` of `solver/cuda/spectral/tensor.rs`.
 #if REAL_BITS == 64
-// What would need more registers than there are is read again.
-KERNEL_OF_WARPS(32, 8, (FORM == FORM_2D_ISOTROPIC))
+KERNEL_OF_WARPS(32, 8)
 KERNEL(48, 1, 3, 3, true, 1)
 KERNEL(64, 1, 2, 4, true, 1)
 KERNEL(128, 2, 1, 2, false, 4)
 #else
 // The number that needs no more registers than there are.
 constexpr int AHEAD_128 = FORM == FORM_2D_GENERAL ? 2 : 1;
-KERNEL_OF_WARPS(32, 16, true)
+KERNEL_OF_WARPS(32, 16)
 KERNEL(64, 1, 4, 4, true, 4)
 KERNEL(96, 1, 2, 2, true, 1)
 KERNEL(128, 2, 2, 2, false, AHEAD_128)

@@ -41,6 +41,13 @@ __device__ __forceinline__ double2 load_pair(unsigned address) {
 }
 
 __device__ __forceinline__ Operand load_operand(unsigned address) { return load_pair(address); }
+
+/// A value, likewise.
+__device__ __forceinline__ double load_value(unsigned address) {
+    double value;
+    asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(value) : "r"(address));
+    return value;
+}
 #else
 /// C += A B of 16 x 8 blocks of numbers with 11 significant bits, summed in single precision.
 __device__ __forceinline__ void multiply_parts(Pair &c, Pair &d, Operand a, Pair b) {
@@ -70,6 +77,12 @@ __device__ __forceinline__ Pair load_pair(unsigned address) {
     float2 pair;
     asm volatile("ld.volatile.shared.v2.f32 {%0, %1}, [%2];" : "=f"(pair.x), "=f"(pair.y) : "r"(address));
     return pair;
+}
+
+__device__ __forceinline__ float load_value(unsigned address) {
+    float value;
+    asm volatile("ld.volatile.shared.f32 %0, [%1];" : "=f"(value) : "r"(address));
+    return value;
 }
 
 __device__ __forceinline__ Operand load_operand(unsigned address) {

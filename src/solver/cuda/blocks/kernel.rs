@@ -172,7 +172,7 @@ impl<R: Real + DeviceRepr> BlocksKernel<R> {
         };
         let (there, rows, outside, inside) = gpu.check(call())?;
         let set_up = SetUpTimes { reorganise, upload: begin.elapsed().as_secs_f64() };
-        let name = chosen.kernel.function(longest);
+        let name = chosen.kernel.function(chosen.most_rows, longest);
         let function = gpu.function(File::Blocks, R::PRECISION, Form::Matrix, name)?;
         let operations = system.columns.len() as f64 / system.rows() as f64;
         let most = gpu.check(operations_per_second(gpu, R::PRECISION))? / operations.max(1.0);

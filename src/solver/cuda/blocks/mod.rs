@@ -30,25 +30,33 @@ const ROWS_OF_A_SWEEP: usize = 256;
 #[derive(Debug)]
 pub(super) struct BlocksType {
     function: &'static str,
+    /// Another one for blocks of more rows than threads.
+    large: Option<&'static str>,
     split: Split,
-    /// Arrays of the rows of a block in shared memory.
+    /// Arrays in shared memory at most, with room for the rows of a block and for its threads.
     arrays: usize,
     /// Whether a thread has one row at most.
     has_thread_per_row: bool,
 }
 
-pub(super) static ROWS: BlocksType =
-    BlocksType { function: "rows", split: Split::Sorted, arrays: 2, has_thread_per_row: false };
-pub(super) static REORGANISED: BlocksType = BlocksType {
-    function: "reorganised",
-    split: Split::Apart,
+pub(super) static ROWS: BlocksType = BlocksType {
+    function: "rows",
+    large: None,
+    split: Split::Sorted,
     arrays: 2,
     has_thread_per_row: false,
 };
-pub(super) static HOISTED: BlocksType =
-    BlocksType { function: "hoisted", split: Split::Apart, arrays: 3, has_thread_per_row: false };
+pub(super) static REORGANISED: BlocksType =
+    BlocksType { function: "reorganised", split: Split::Apart, ..ROWS };
+pub(super) static HOISTED: BlocksType = BlocksType {
+    function: "hoisted",
+    large: Some("hoisted_large"),
+    split: Split::Apart,
+    arrays: 3,
+    has_thread_per_row: false,
+};
 pub(super) static RESIDENT: BlocksType =
-    BlocksType { function: "resident", split: Split::Apart, arrays: 2, has_thread_per_row: true };
+    BlocksType { function: "resident", split: Split::Apart, has_thread_per_row: true, ..ROWS };
 
 /// Dynamic entries of a row that kernel `resident` keeps in registers: `KEPT` of `blocks.cu`.
 const KEPT: usize = 8;
@@ -58,7 +66,7 @@ const RESIDENT_AND_LISTED: &str = "resident_and_listed";
 
 /// Jacobi's iteration: every entry is static.
 static CLASSIC: BlocksType =
-    BlocksType { function: "one_sweep", split: Split::None, arrays: 0, has_thread_per_row: false };
+    BlocksType { function: "one_sweep", split: Split::None, arrays: 0, ..ROWS };
 
 /// One sweep of kernels with two lists: all entries are those of one iterate, so one list in the same order does.
 static ONE_SWEEP: BlocksType =
@@ -72,19 +80,19 @@ struct BlockSize {
 }
 
 impl BlocksType {
-    /// The function for rows with at most `longest` dynamic entries.
-    fn function(&self, longest: usize) -> &'static str {
-        match self.has_thread_per_row && longest > KEPT {
-            true => RESIDENT_AND_LISTED,
-            false => self.function,
+    /// The function for blocks of at most `rows` rows with at most `longest` dynamic entries each.
+    fn function(&self, rows: usize, longest: usize) -> &'static str {
+        if self.has_thread_per_row && longest > KEPT {
+            return RESIDENT_AND_LISTED;
         }
+        self.large.filter(|_| rows > MOST_THREADS).unwrap_or(self.function)
     }
 
     /// The size of the block of threads for blocks of at most `rows` rows; `None` if they are too many.
     fn size(&self, rows: usize, precision: Precision, shared_bytes: usize) -> Option<BlockSize> {
         let warps = rows.div_ceil(WARP as usize).max(1);
         let threads = (warps * WARP as usize).min(MOST_THREADS);
-        let bytes = self.arrays * rows * precision.bytes();
+        let bytes = self.arrays * rows.max(threads) * precision.bytes();
         // The last bytes hold what warps add up.
         let fits = bytes + NORMS_BYTES <= shared_bytes
             && (self.split != Split::Apart || rows <= MOST_PLACES)
@@ -210,7 +218,7 @@ mod tests {
     fn sizes_of_blocks() {
         let size = |kernel: &BlocksType, rows| kernel.size(rows, Precision::F64, 227 * 1024);
         assert_eq!(size(&HOISTED, 256), Some(BlockSize { threads: 256, bytes: 3 * 256 * 8 }));
-        assert_eq!(size(&ROWS, 1), Some(BlockSize { threads: 32, bytes: 2 * 8 }));
+        assert_eq!(size(&ROWS, 1), Some(BlockSize { threads: 32, bytes: 2 * 32 * 8 }));
         assert_eq!(size(&ROWS, 5000), Some(BlockSize { threads: 1024, bytes: 2 * 5000 * 8 }));
         assert_eq!((size(&RESIDENT, 1025), size(&HOISTED, 10_000)), (None, None));
         assert!(size(&RESIDENT, 1024).is_some() && size(&REORGANISED, 10_000).is_some());
@@ -220,11 +228,15 @@ mod tests {
     }
 
     #[test]
-    fn rows_with_many_dynamic_entries_have_another_function() {
-        assert_eq!(
-            (RESIDENT.function(KEPT), RESIDENT.function(KEPT + 1)),
-            ("resident", "resident_and_listed")
-        );
-        assert_eq!(HOISTED.function(1000), "hoisted");
+    fn rows_with_many_dynamic_entries_and_large_blocks_have_another_function() {
+        for (kernel, rows, longest, expected) in [
+            (&RESIDENT, 256, KEPT, "resident"),
+            (&RESIDENT, 256, KEPT + 1, "resident_and_listed"),
+            (&HOISTED, MOST_THREADS, 1000, "hoisted"),
+            (&HOISTED, MOST_THREADS + 1, 2, "hoisted_large"),
+            (&ROWS, MOST_THREADS + 1, 1000, "rows"),
+        ] {
+            assert_eq!(kernel.function(rows, longest), expected, "{rows} {longest}");
+        }
     }
 }

@@ -144,8 +144,7 @@ pub(super) fn build<R: Real + DeviceRepr>(
     };
     let (cycle, tiles) = (cycle.beginning_at(first), count.unsigned_abs());
     let capability = gpu.check(gpu.context.compute_capability())?;
-    let plan = Plan::of(setting, spectral)
-        .filter(|plan| capability >= tensor::OLDEST && plan.takes(system.shape.stride()));
+    let plan = Plan::of(setting, spectral).filter(|_| capability >= tensor::OLDEST);
     let (tables, kernel, passes) = if let Some(plan) = plan {
         let tables: Vec<R> = plan.tables(spectral).into_iter().map(R::from_f64).collect();
         let tensor::Layout { file, function, threads, bytes, resident, tiles: fewest, together } =
