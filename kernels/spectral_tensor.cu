@@ -412,20 +412,20 @@ struct Sides {
 };
 
 /// How a tile of one warp lies in shared memory: the iterate with its halo, then g. Lanes read rows y, y + 4, y + 8 and
-/// y + 12 together, which must lie in different banks: those of the iterate follow each other, 32 bytes more than a
-/// multiple of 128 apart; of those of g, pairs are turned against each other.
+/// y + 12 together, which must lie in different banks: they follow each other, 32 bytes more than a multiple of 128 apart.
 template <class P> struct Stage {
     static constexpr int PAIRS = P::SIDE / 2, BYTES = sizeof(Pair), QUARTER = P::SIDE / 4;
-    /// Bytes of a row of g; and of one of the iterate, which has a pair on either side for the halo.
-    static constexpr int ROW_OF_G = PAIRS * BYTES, ROW = ROW_OF_G + 32;
-    static_assert(ROW_OF_G % 128 == 0 && ROW >= (PAIRS + 2) * BYTES);
-    /// How many rows after row 4 n of the iterate row 4 n + i lies, for i from -1, which may be the halo above the tile, to
-    /// 4, which may be the one below it.
+    /// Bytes of a row, which has a pair on either side for the halo.
+    static constexpr int ROW = PAIRS * BYTES + 32;
+    static_assert(ROW % 128 == 32 && ROW >= (PAIRS + 2) * BYTES);
+    /// How many rows after row 4 n row 4 n + i lies, for i from -1, which may be the halo above the tile, to 4, which may be
+    /// the one below it.
     static __host__ __device__ __forceinline__ constexpr int row(int i) {
         return i == -1 ? 3 * (QUARTER + 1) - 1 : i == 4 ? 1 : i * (QUARTER + 1);
     }
-    static constexpr int G = (row(3) + QUARTER) * ROW, TOTAL = G + P::SIDE * ROW_OF_G;
-    static_assert(TOTAL == (REAL_BITS == 64 ? 18272 : 9696), "`staged` in `solver/cuda/spectral/tensor.rs`");
+    /// Where g begins.
+    static constexpr int G = (row(3) + QUARTER) * ROW, TOTAL = 2 * G;
+    static_assert(TOTAL == 70 * ROW, "`staged` in `solver/cuda/spectral/tensor.rs`");
 
     /// Where that of the thread's warp lies.
     static __device__ __forceinline__ unsigned of_warp() {
@@ -453,12 +453,12 @@ template <class P> struct Stage {
         int lane = thread_of_block() % WARP, pair = lane % PAIRS, half = lane / PAIRS;
         long long pitch = tile.arguments.grid.pitch, first = half * P::HALF * pitch + 2 * pair;
         const real *from = tile.from + first, *g = tile.g + first;
-        unsigned at = of_warp(), own = at + (1 + pair) * BYTES;
-        unsigned to = own + half * (QUARTER / 2 * ROW), to_g = at + G + half * P::HALF * ROW_OF_G;
+        unsigned at = of_warp(), own = at + (1 + pair) * BYTES, to = own + half * (QUARTER / 2 * ROW);
 #pragma unroll
         for (int y = 0; y < P::HALF; y++, from += pitch, g += pitch) {
-            copy_pair<IS_ALIGNED>(to + (row(y % 4) + y / 4) * ROW, from);
-            copy_pair<IS_ALIGNED>(to_g + y * ROW_OF_G + turned(pair, y / 4), g);
+            int place = (row(y % 4) + y / 4) * ROW;
+            copy_pair<IS_ALIGNED>(to + place, from);
+            copy_pair<IS_ALIGNED>(to + G + place, g);
         }
         // The halo: half of the warp has the row above, half the one below, and every lane both ends of a row.
         from = tile.from + (half == 0 ? -1 : P::SIDE) * pitch + 2 * pair;
@@ -468,9 +468,6 @@ template <class P> struct Stage {
         copy_value(row_of_lane + sizeof(real), from - 1);
         copy_value(row_of_lane + (1 + PAIRS) * BYTES, from + P::SIDE);
     }
-
-    /// Where a pair of rows 4 n to 4 n + 3 of g lies in its row.
-    static __device__ __forceinline__ int turned(int pair, int n) { return pair * BYTES ^ n % 4 << 5; }
 
     /// Waits for what the warp has begun to copy.
     static __device__ __forceinline__ void wait() {
@@ -482,14 +479,13 @@ template <class P> struct Stage {
 /// A lane's points in rows 4 n to 4 n + 3 of a tile in shared memory.
 template <class P> struct StagedRows {
     using S = Stage<P>;
-    /// Where they lie in row 4 n of the iterate and of g, on both sides.
-    unsigned left, right, left_g, right_g;
+    /// Where they lie in row 4 n of the iterate, on both sides; g lies `S::G` after it.
+    unsigned left, right;
 
     __device__ __forceinline__ explicit StagedRows(int n) {
-        int pair = thread_of_block() % WARP / 4, other = S::PAIRS - 1 - pair;
-        unsigned u = S::of_warp() + n * S::ROW + S::BYTES, g = S::of_warp() + S::G + n * (4 * S::ROW_OF_G);
-        left = u + pair * S::BYTES, right = u + other * S::BYTES;
-        left_g = g + S::turned(pair, n), right_g = g + S::turned(other, n);
+        int pair = thread_of_block() % WARP / 4;
+        unsigned first = S::of_warp() + n * S::ROW + S::BYTES;
+        left = first + pair * S::BYTES, right = first + (S::PAIRS - 1 - pair) * S::BYTES;
     }
 
     /// Row i of the iterate, from -1 to 4.
@@ -501,9 +497,9 @@ template <class P> struct StagedRows {
     /// The update of the first sweep at the points of row i, less their values.
     __device__ __forceinline__ Sides changes(const Weights &w, int i, const Sides &prev, const Sides &own,
                                              const Sides &next) const {
-        Sides g = {load_pair(left_g + i * S::ROW_OF_G), load_pair(right_g + i * S::ROW_OF_G)};
         constexpr int VALUE = sizeof(real);
         unsigned at = S::row(i) * S::ROW;
+        Sides g = {load_pair(left + S::G + at), load_pair(right + S::G + at)};
         real left_prev = load_value(left + at - VALUE), left_next = load_value(left + at + 2 * VALUE);
         real right_prev = load_value(right + at - VALUE), right_next = load_value(right + at + 2 * VALUE);
         return {change(w, left_prev, own.left, left_next, prev.left, next.left, g.left),
@@ -531,44 +527,12 @@ template <class P> struct TileOfWarp {
         return i < 2 ? pair.x : pair.y;
     }
 
-    /// The first sweep: quadrants of sums and differences.
-    __device__ __forceinline__ void split(const Tile<P> &tile, double &squares) {
-        Owned owned(tile);
-        if (!tile.arguments.squares) owned.bits = 0;
-        StagedRows<P> here = near(), there = far();
-        Sides prev = here.row(-1), mirrored_next = there.row(ROWS);
-        own[0][0] = here.row(0), own[1][0] = there.row(ROWS - 1);
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            const Weights &w = tile.arguments.weights;
-            int image = ROWS - 1 - i;
-            Sides next = here.row(i + 1), mirrored_prev = there.row(image - 1);
-            Sides above = here.changes(w, i, prev, own[0][i], next);
-            Sides below = there.changes(w, image, mirrored_prev, own[1][i], mirrored_next);
-            prev = own[0][i], mirrored_next = own[1][i];
-            if (i + 1 < ROWS) own[0][i + 1] = next, own[1][i + 1] = mirrored_prev;
-            owned.add(squares, i, above);
-            owned.add(squares, ROWS + i, below);
-            real a[2] = {above.left.x, above.left.y}, b[2] = {above.right.y, above.right.x};
-            real c[2] = {below.left.x, below.left.y}, d[2] = {below.right.y, below.right.x};
-#pragma unroll
-            for (int n = 0; n < BLOCKS; n++) {
-                // Differences alternate in sign.
-                auto difference = [](int at, real near, real far) { return at % 2 == 0 ? near - far : far - near; };
-                real even = a[n] + b[n], even_below = c[n] + d[n];
-                real odd = difference(n, a[n], b[n]), odd_below = difference(n, c[n], d[n]);
-                value(0, i, n) = even + even_below;
-                value(1, i, n) = odd + odd_below;
-                value(2, i, n) = difference(i, even, even_below);
-                value(3, i, n) = difference(i, odd, odd_below);
-            }
-        }
-    }
-
     /// Which of the lane's points its tile owns: a bit for each of its columns, and for each of its rows and their images.
     struct Owned {
         static constexpr int COLUMNS = 2 * BLOCKS;
         unsigned bits = 0;
+
+        Owned() = default;
 
         __device__ __forceinline__ explicit Owned(const Tile<P> &tile) {
             int lane = thread_of_block() % WARP, x = BLOCKS * (lane / 4), y = ROWS * (lane % 4);
@@ -594,6 +558,37 @@ template <class P> struct TileOfWarp {
             add_square_if(owned & 8, squares, values.right.y);
         }
     };
+
+    /// The first sweep: quadrants of sums and differences. Squares of those of `measured` are added.
+    __device__ __forceinline__ void split(const Weights &w, const Owned &measured, double &squares) {
+        StagedRows<P> here = near(), there = far();
+        Sides prev = here.row(-1), mirrored_next = there.row(ROWS);
+        own[0][0] = here.row(0), own[1][0] = there.row(ROWS - 1);
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            int image = ROWS - 1 - i;
+            Sides next = here.row(i + 1), mirrored_prev = there.row(image - 1);
+            Sides above = here.changes(w, i, prev, own[0][i], next);
+            Sides below = there.changes(w, image, mirrored_prev, own[1][i], mirrored_next);
+            prev = own[0][i], mirrored_next = own[1][i];
+            if (i + 1 < ROWS) own[0][i + 1] = next, own[1][i + 1] = mirrored_prev;
+            measured.add(squares, i, above);
+            measured.add(squares, ROWS + i, below);
+            real a[2] = {above.left.x, above.left.y}, b[2] = {above.right.y, above.right.x};
+            real c[2] = {below.left.x, below.left.y}, d[2] = {below.right.y, below.right.x};
+#pragma unroll
+            for (int n = 0; n < BLOCKS; n++) {
+                // Differences alternate in sign.
+                auto difference = [](int at, real near, real far) { return at % 2 == 0 ? near - far : far - near; };
+                real even = a[n] + b[n], even_below = c[n] + d[n];
+                real odd = difference(n, a[n], b[n]), odd_below = difference(n, c[n], d[n]);
+                value(0, i, n) = even + even_below;
+                value(1, i, n) = odd + odd_below;
+                value(2, i, n) = difference(i, even, even_below);
+                value(3, i, n) = difference(i, odd, odd_below);
+            }
+        }
+    }
 
     /// A product of all quadrants.
     template <bool TURNED> __device__ __forceinline__ void product(const Operand *matrix) {
@@ -629,9 +624,8 @@ template <class P> struct TileOfWarp {
     }
 
     /// Adds the correction to the owned points and stores them.
-    __device__ __forceinline__ void join(const Tile<P> &tile) {
+    __device__ __forceinline__ void join(const Tile<P> &tile, const Owned &owned) {
         int lane = thread_of_block() % WARP, x = BLOCKS * (lane / 4), y = ROWS * (lane % 4), other = P::SIDE - 2 - x;
-        Owned owned(tile);
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
             real near[BLOCKS], far[BLOCKS], near_below[BLOCKS], far_below[BLOCKS];
@@ -682,14 +676,15 @@ template <class P> __device__ __forceinline__ void cycle_of_warps(const Spectral
     copy(i);
     while (i < arguments.tiles) {
         TileOfWarp<P> of_warp;
+        typename TileOfWarp<P>::Owned owned(tile(i)), measured = a.squares ? owned : decltype(owned)();
         Stage<P>::wait();
-        of_warp.split(tile(i), squares);
+        of_warp.split(a.weights, measured, squares);
         __syncwarp();
         first += gridDim.x * P::GROUPS;
         int next = tile_of_warp<P>(first, arguments.tiles);
         copy(next);
         of_warp.transform();
-        of_warp.join(tile(i));
+        of_warp.join(tile(i), owned);
         i = next;
     }
     if (a.squares) write_sum_of_lanes(squares, a.squares + (blockIdx.x * blockDim.x + threadIdx.x) / WARP);

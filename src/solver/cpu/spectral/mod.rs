@@ -269,7 +269,65 @@ impl<R: Real> Tables<R> {
     }
 }
 
-/// Slices across y or z: `side` of `size` values, `apart` values apart, `count` times.
+/// a + b and a − b of a vector: of loops over as many values as there are, the compiler makes no vectors here.
+#[inline(always)]
+fn sums_and_differences<R: Real>(a: [R; PADDING], b: [R; PADDING]) -> ([R; PADDING], [R; PADDING]) {
+    let (mut sums, mut differences) = ([R::default(); PADDING], [R::default(); PADDING]);
+    for i in 0..PADDING {
+        sums[i] = a[i] + b[i];
+        differences[i] = a[i] - b[i];
+    }
+    (sums, differences)
+}
+
+#[inline(always)]
+fn backwards<R: Real>(values: [R; PADDING]) -> [R; PADDING] {
+    let mut out = values;
+    for i in 0..PADDING {
+        out[i] = values[PADDING - 1 - i];
+    }
+    out
+}
+
+/// Sums and differences of the values of `low` and those of `high` backwards.
+#[inline(always)]
+fn fold<R: Real>((low, high): (&[R], &[R]), (even, odd): (&mut [R], &mut [R])) {
+    let count = high.len();
+    let (lows, _) = low[..count].as_chunks::<PADDING>();
+    let (_, highs) = high.as_rchunks::<PADDING>();
+    let (evens, _) = even[..count].as_chunks_mut::<PADDING>();
+    let (odds, _) = odd[..count].as_chunks_mut::<PADDING>();
+    let vectors = lows.iter().zip(highs.iter().rev()).zip(evens).zip(odds);
+    for (((low, high), even), odd) in vectors {
+        (*even, *odd) = sums_and_differences(*low, backwards(*high));
+    }
+    for i in count / PADDING * PADDING..count {
+        let (low, high) = (low[i], high[count - 1 - i]);
+        (even[i], odd[i]) = (low + high, low - high);
+    }
+}
+
+/// The same back.
+#[inline(always)]
+fn unfold<R: Real>((even, odd): (&[R], &[R]), (low, high): (&mut [R], &mut [R])) {
+    let count = high.len();
+    let (evens, _) = even[..count].as_chunks::<PADDING>();
+    let (odds, _) = odd[..count].as_chunks::<PADDING>();
+    let (lows, _) = low[..count].as_chunks_mut::<PADDING>();
+    let (_, highs) = high.as_rchunks_mut::<PADDING>();
+    let vectors = evens.iter().zip(odds).zip(lows.iter_mut().zip(highs.iter_mut().rev()));
+    for ((even, odd), (low, high)) in vectors {
+        let differences;
+        (*low, differences) = sums_and_differences(*even, *odd);
+        *high = backwards(differences);
+    }
+    for i in count / PADDING * PADDING..count {
+        low[i] = even[i] + odd[i];
+        high[count - 1 - i] = even[i] - odd[i];
+    }
+}
+
+/// Slices across y or z: `side` of `size` values, `apart` values apart, `count` times. `size` is a multiple of `PADDING`.
 #[derive(Clone, Copy)]
 struct Stack {
     apart: usize,
@@ -294,9 +352,10 @@ impl<R: Real> Task for Butterflies<'_, R> {
             let values = &mut self.values[plane * side * apart..];
             for i in 0..side / 2 {
                 let (low, high) = values.split_at_mut((side - 1 - i) * apart);
-                let (low, high) = (&mut low[i * apart..][..size], &mut high[..size]);
+                let (low, _) = low[i * apart..][..size].as_chunks_mut::<PADDING>();
+                let (high, _) = high[..size].as_chunks_mut::<PADDING>();
                 for (low, high) in low.iter_mut().zip(high) {
-                    (*low, *high) = (*low + *high, *low - *high);
+                    (*low, *high) = sums_and_differences(*low, *high);
                 }
             }
         }
@@ -340,15 +399,13 @@ impl<R: Real> Task for Split<'_, R> {
         for (row, out) in out.chunks_exact_mut(tables.stride).enumerate() {
             let at = extent.row(row);
             let (new, old) = (&here[at..at + width], &there[at..at + width]);
-            for i in 0..width {
-                change[i] = new[i] - old[i];
+            for ((change, new), old) in change.iter_mut().zip(new).zip(old) {
+                *change = *new - *old;
             }
             tables.scale_row(extent, row, change, |axis| &axis.scale);
             let (even, odd) = out.split_at_mut(tables.half);
-            for i in 0..differences {
-                let (low, high) = (change[i], change[width - 1 - i]);
-                (even[i], odd[i]) = (low + high, low - high);
-            }
+            let (low, high) = change.split_at(sums);
+            fold((low, high), (even, odd));
             if sums > differences {
                 even[differences] = change[differences];
             }
@@ -399,18 +456,16 @@ impl<R: Real> Task for Join<'_, R> {
         let change = &mut row_values[..width];
         for (row, values) in values.chunks_exact(tables.stride).enumerate() {
             let (even, odd) = values.split_at(tables.half);
-            for i in 0..differences {
-                change[i] = even[i] + odd[i];
-                change[width - 1 - i] = even[i] - odd[i];
-            }
+            let (low, high) = change.split_at_mut(sums);
+            unfold((even, odd), (low, high));
             if sums > differences {
                 change[differences] = even[differences];
             }
             tables.scale_row(extent, row, change, |axis| &axis.unscale);
             let at = extent.row(row);
             let (new, old) = (&mut here[at..at + width], &there[at..at + width]);
-            for i in 0..width {
-                new[i] = old[i] + change[i];
+            for ((new, old), change) in new.iter_mut().zip(old).zip(&*change) {
+                *new = *old + *change;
             }
         }
     }
