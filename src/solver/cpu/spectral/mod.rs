@@ -269,7 +269,7 @@ impl<R: Real> Tables<R> {
     }
 }
 
-/// a + b and a − b of a vector: of loops over as many values as there are, the compiler makes no vectors here.
+/// a + b and a − b of a vector. Of loops over slices, the compiler made single operations here.
 #[inline(always)]
 fn sums_and_differences<R: Real>(a: [R; PADDING], b: [R; PADDING]) -> ([R; PADDING], [R; PADDING]) {
     let (mut sums, mut differences) = ([R::default(); PADDING], [R::default(); PADDING]);
@@ -280,6 +280,7 @@ fn sums_and_differences<R: Real>(a: [R; PADDING], b: [R; PADDING]) -> ([R; PADDI
     (sums, differences)
 }
 
+/// The values in reverse order.
 #[inline(always)]
 fn backwards<R: Real>(values: [R; PADDING]) -> [R; PADDING] {
     let mut out = values;
