@@ -55,7 +55,8 @@ CACHE = os.path.join(os.path.dirname(HERE), "target", "nvrtc")
 
 class Kernel:
     """A source file, and what its line `// Variants: …` says: the dimensions of the grids it is compiled for, or
-    `matrix`, whether it takes rows `per-point`, one precision or both, and one architecture or any. `any` stands for a file that depends on neither."""
+    `matrix`, whether it takes rows `per-point` or `symmetric` weights alone, one precision or both, and one
+    architecture or any. `any` stands for a file that depends on neither."""
 
     def __init__(self, path):
         self.name = os.path.splitext(os.path.basename(path))[0]
@@ -63,8 +64,8 @@ class Kernel:
         if not line:
             sys.exit(f"{self.name}.cu has no line `// Variants: …`")
         words = line[1].split()
-        taken = lambda form: "per-point" in words or not form.endswith("per-point")
-        forms = [form for form in FORMS if form.split("-")[0] in words and taken(form)]
+        refused = ("per-point",) * ("per-point" not in words) + ("general",) * ("symmetric" in words)
+        forms = [form for form in FORMS if form.split("-")[0] in words and not form.endswith(refused)]
         precisions = [name for name in PRECISIONS if name in words] or list(PRECISIONS)
         real = [word for word in words if word.startswith("sm_")]
         self.ptx_for = real[0].replace("sm_", "compute_") if real else PTX_FOR_ANY

@@ -13,12 +13,13 @@
 // in registers and no transpose is needed.
 //
 // A group of 4 WARPS warps works on a tile; a block has GROUPS groups, and passes over the tiles. On a tile of 32 x 32
-// points one warp works (`TileOfWarp`).
+// points one warp works (`TileOfWarp`), which begins with y.
 //
 // Tables: F and its transpose as the lanes load them (H H / 2 operands each), then the factors of each quadrant, in pairs.
 // `solver/cuda/spectral/tensor.rs` writes them.
-// Variants: 2d sm_90
+// Variants: 2d symmetric sm_90
 #include "norms.cuh"
+#include "quadrants.cuh"
 #include "tensor.cuh"
 
 /// Lanes that hold a row: HALF / 4 pairs, rounded up to a power of two.
@@ -212,9 +213,9 @@ template <class P> struct Tile {
         right = arguments.x.border(tile_x + 1) - x;
         top = arguments.y.border(tile_y) - y;
         bottom = arguments.y.border(tile_y + 1) - y;
-        auto is_multiple = [](const real *at) { return reinterpret_cast<unsigned long long>(at) % sizeof(Pair) == 0; };
-        is_aligned = P::LOADS_PAIRS && arguments.grid.pitch % 2 == 0 && is_multiple(from) && is_multiple(g) &&
-                     is_multiple(to);
+        auto address = [](const real *at) { return reinterpret_cast<unsigned long long>(at); };
+        unsigned long long all = address(from) | address(g) | address(to) | arguments.grid.pitch * sizeof(real);
+        is_aligned = P::LOADS_PAIRS && all % sizeof(Pair) == 0;
     }
 
     /// Row `y` and the mirrored one of an array, at pair `m`.
@@ -402,22 +403,17 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
 }
 
 // A tile of 32 x 32 points is small enough for one warp, which needs no barriers: while it works on a tile, what the next
-// one reads is copied to shared memory. Of every quadrant a lane has two points of each of four rows as they lie in the
-// grid. The first product is along y here. Point BLOCKS q + b of a row or column of a quadrant takes place q of block b of
-// the operands.
-
-/// Two neighbouring points of a row, and their mirror images in that row.
-struct Sides {
-    Pair left, right;
-};
+// one reads is copied to shared memory.
 
 /// How a tile of one warp lies in shared memory: the iterate with its halo, then g. Lanes read rows y, y + 4, y + 8 and
 /// y + 12 together, which must lie in different banks: they follow each other, 32 bytes more than a multiple of 128 apart.
 template <class P> struct Stage {
     static constexpr int PAIRS = P::SIDE / 2, BYTES = sizeof(Pair), QUARTER = P::SIDE / 4;
-    /// Bytes of a row, which has a pair on either side for the halo.
-    static constexpr int ROW = PAIRS * BYTES + 32;
-    static_assert(ROW % 128 == 32 && ROW >= (PAIRS + 2) * BYTES);
+    /// Bytes of a sector, which memory is read in.
+    static constexpr int SECTOR = 32;
+    /// Bytes of a row and of a sector before it, for the halo on its left and that of another row on its right.
+    static constexpr int ROW = PAIRS * BYTES + SECTOR;
+    static_assert(ROW % 128 == 32);
     /// How many rows after row 4 n row 4 n + i lies, for i from -1, which may be the halo above the tile, to 4, which may be
     /// the one below it.
     static __host__ __device__ __forceinline__ constexpr int row(int i) {
@@ -427,11 +423,20 @@ template <class P> struct Stage {
     static constexpr int G = (row(3) + QUARTER) * ROW, TOTAL = 2 * G;
     static_assert(TOTAL == 70 * ROW, "`staged` in `solver/cuda/spectral/tensor.rs`");
 
-    /// Where that of the thread's warp lies.
-    static __device__ __forceinline__ unsigned of_warp() {
-        unsigned first = static_cast<unsigned>(__cvta_generic_to_shared(memory + P::KEPT));
-        return first + thread_of_block() / WARP * TOTAL;
+    /// Where that of the thread's warp lies, and from there on the first points of rows of even and of odd number: as far
+    /// from a multiple of `SECTOR` as in the grid, or else copies of 16 bytes would read every sector twice.
+    unsigned first, even, odd;
+
+    __device__ __forceinline__ explicit Stage(const Tile<P> &tile) {
+        unsigned memory_of_warps = static_cast<unsigned>(__cvta_generic_to_shared(memory + P::KEPT));
+        first = memory_of_warps + thread_of_block() / WARP * TOTAL;
+        unsigned from = static_cast<unsigned>(reinterpret_cast<unsigned long long>(tile.from));
+        unsigned next = from + static_cast<unsigned>(tile.arguments.grid.pitch) * sizeof(real);
+        even = SECTOR - (from & 16), odd = SECTOR - (next & 16);
     }
+
+    /// Where the first point of row 4 n + i lies, for n = 0.
+    __device__ __forceinline__ unsigned at(int i) const { return first + row(i) * ROW + (i & 1 ? odd : even); }
 
     static __device__ __forceinline__ void copy_value(unsigned to, const real *from) {
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(sizeof(real)) : "memory");
@@ -449,24 +454,24 @@ template <class P> struct Stage {
     }
 
     /// Begins to copy what a tile reads. Half of the warp copies each half of the rows, one at a time.
-    template <bool IS_ALIGNED> static __device__ __forceinline__ void copy(const Tile<P> &tile) {
+    template <bool IS_ALIGNED> __device__ __forceinline__ void copy(const Tile<P> &tile) const {
         int lane = thread_of_block() % WARP, pair = lane % PAIRS, half = lane / PAIRS;
-        long long pitch = tile.arguments.grid.pitch, first = half * P::HALF * pitch + 2 * pair;
-        const real *from = tile.from + first, *g = tile.g + first;
-        unsigned at = of_warp(), own = at + (1 + pair) * BYTES, to = own + half * (QUARTER / 2 * ROW);
+        long long pitch = tile.arguments.grid.pitch, before = half * P::HALF * pitch + 2 * pair;
+        const real *from = tile.from + before, *g = tile.g + before;
+        unsigned of_lane = pair * BYTES, to = of_lane + half * (QUARTER / 2 * ROW);
 #pragma unroll
         for (int y = 0; y < P::HALF; y++, from += pitch, g += pitch) {
-            int place = (row(y % 4) + y / 4) * ROW;
-            copy_pair<IS_ALIGNED>(to + place, from);
-            copy_pair<IS_ALIGNED>(to + G + place, g);
+            unsigned place = to + at(y % 4) + y / 4 * ROW;
+            copy_pair<IS_ALIGNED>(place, from);
+            copy_pair<IS_ALIGNED>(place + G, g);
         }
         // The halo: half of the warp has the row above, half the one below, and every lane both ends of a row.
         from = tile.from + (half == 0 ? -1 : P::SIDE) * pitch + 2 * pair;
-        copy_pair<IS_ALIGNED>(own + (half == 0 ? row(-1) : QUARTER) * ROW, from);
-        unsigned row_of_lane = at + (row(lane % 4) + lane / 4) * ROW;
+        copy_pair<IS_ALIGNED>(of_lane + (half == 0 ? at(-1) : at(0) + QUARTER * ROW), from);
+        unsigned row_of_lane = first + (row(lane % 4) + lane / 4) * ROW + (lane & 1 ? odd : even);
         from = tile.from + lane * pitch;
-        copy_value(row_of_lane + sizeof(real), from - 1);
-        copy_value(row_of_lane + (1 + PAIRS) * BYTES, from + P::SIDE);
+        copy_value(row_of_lane - sizeof(real), from - 1);
+        copy_value(row_of_lane + PAIRS * BYTES, from + P::SIDE);
     }
 
     /// Waits for what the warp has begun to copy.
@@ -479,89 +484,81 @@ template <class P> struct Stage {
 /// A lane's points in rows 4 n to 4 n + 3 of a tile in shared memory.
 template <class P> struct StagedRows {
     using S = Stage<P>;
-    /// Where they lie in row 4 n of the iterate, on both sides; g lies `S::G` after it.
-    unsigned left, right;
+    /// Where those of even and of odd rows lie, on both sides; g lies `S::G` after them.
+    unsigned left[2], right[2];
 
-    __device__ __forceinline__ explicit StagedRows(int n) {
+    __device__ __forceinline__ StagedRows(const S &stage, int n) {
         int pair = thread_of_block() % WARP / 4;
-        unsigned first = S::of_warp() + n * S::ROW + S::BYTES;
-        left = first + pair * S::BYTES, right = first + (S::PAIRS - 1 - pair) * S::BYTES;
+        unsigned first = stage.first + n * S::ROW;
+        left[0] = first + stage.even + pair * S::BYTES, right[0] = first + stage.even + (S::PAIRS - 1 - pair) * S::BYTES;
+        left[1] = first + stage.odd + pair * S::BYTES, right[1] = first + stage.odd + (S::PAIRS - 1 - pair) * S::BYTES;
     }
 
     /// Row i of the iterate, from -1 to 4.
     __device__ __forceinline__ Sides row(int i) const {
         int at = S::row(i) * S::ROW;
-        return {load_pair(left + at), load_pair(right + at)};
+        return {load_pair(left[i & 1] + at), load_pair(right[i & 1] + at)};
     }
 
     /// The update of the first sweep at the points of row i, less their values.
     __device__ __forceinline__ Sides changes(const Weights &w, int i, const Sides &prev, const Sides &own,
                                              const Sides &next) const {
         constexpr int VALUE = sizeof(real);
-        unsigned at = S::row(i) * S::ROW;
-        Sides g = {load_pair(left + S::G + at), load_pair(right + S::G + at)};
-        real left_prev = load_value(left + at - VALUE), left_next = load_value(left + at + 2 * VALUE);
-        real right_prev = load_value(right + at - VALUE), right_next = load_value(right + at + 2 * VALUE);
+        unsigned near = left[i & 1] + S::row(i) * S::ROW, far = right[i & 1] + S::row(i) * S::ROW;
+        Sides g = {load_pair(near + S::G), load_pair(far + S::G)};
+        real left_prev = load_value(near - VALUE), left_next = load_value(near + 2 * VALUE);
+        real right_prev = load_value(far - VALUE), right_next = load_value(far + 2 * VALUE);
         return {change(w, left_prev, own.left, left_next, prev.left, next.left, g.left),
                 change(w, right_prev, own.right, right_next, prev.right, next.right, g.right)};
     }
 };
 
+/// Which of a lane's points its tile owns: a bit for each of its columns, and for each of its rows and their images.
+template <class P> struct Owned {
+    static constexpr int ROWS = Quadrants::ROWS, PAIR = 2, COLUMNS = 2 * PAIR;
+    unsigned bits = 0;
+
+    __device__ __forceinline__ explicit Owned(const Tile<P> &tile) {
+        int lane = thread_of_block() % WARP, x = PAIR * (lane / 4), y = ROWS * (lane % 4);
+#pragma unroll
+        for (int n = 0; n < PAIR; n++) {
+            bits |= tile.owns_column(x + n) << n | tile.owns_column(P::SIDE - 2 - x + n) << (PAIR + n);
+        }
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            bits |= tile.owns_row(y + i) << (COLUMNS + i) | tile.owns_row(P::SIDE - 1 - y - i) << (COLUMNS + ROWS + i);
+        }
+    }
+
+    /// Its columns in one of those rows.
+    __device__ __forceinline__ unsigned row(int i) const { return bits >> (COLUMNS + i) & 1 ? bits : 0; }
+
+    /// Adds the squares of the owned points of a row.
+    __device__ __forceinline__ void add(double &squares, int i, const Sides &values) const {
+        unsigned owned = row(i);
+        add_square_if(owned & 1, squares, values.left.x);
+        add_square_if(owned & 2, squares, values.left.y);
+        add_square_if(owned & 4, squares, values.right.x);
+        add_square_if(owned & 8, squares, values.right.y);
+    }
+};
+
 /// A tile that one warp works on.
 template <class P> struct TileOfWarp {
-    static constexpr int BLOCKS = P::BLOCKS, ROWS = 2 * BLOCKS;
-    static_assert(BLOCKS == 2, "a lane has two points of a row");
+    static constexpr int ROWS = Quadrants::ROWS;
+    static_assert(P::SIDE == 2 * Quadrants::HALF);
     /// The lane's rows and their mirror images.
     Sides own[2][ROWS];
-    Pair data[4][BLOCKS][BLOCKS];
+    Quadrants quadrants;
 
-    /// The lane's rows in shared memory, and their mirror images, which lie the other way round.
-    static __device__ __forceinline__ StagedRows<P> near() { return StagedRows<P>(thread_of_block() % 4); }
-    static __device__ __forceinline__ StagedRows<P> far() {
-        return StagedRows<P>(P::SIDE / ROWS - 1 - thread_of_block() % 4);
-    }
-
-    /// A value of a quadrant: of the lane's row i and its column n.
-    __device__ __forceinline__ real &value(int quadrant, int i, int n) {
-        Pair &pair = data[quadrant][i % 2][n];
-        return i < 2 ? pair.x : pair.y;
-    }
-
-    /// Which of the lane's points its tile owns: a bit for each of its columns, and for each of its rows and their images.
-    struct Owned {
-        static constexpr int COLUMNS = 2 * BLOCKS;
-        unsigned bits = 0;
-
-        Owned() = default;
-
-        __device__ __forceinline__ explicit Owned(const Tile<P> &tile) {
-            int lane = thread_of_block() % WARP, x = BLOCKS * (lane / 4), y = ROWS * (lane % 4);
-#pragma unroll
-            for (int n = 0; n < BLOCKS; n++) {
-                bits |= tile.owns_column(x + n) << n | tile.owns_column(P::SIDE - 2 - x + n) << (BLOCKS + n);
-            }
-#pragma unroll
-            for (int i = 0; i < ROWS; i++) {
-                bits |= tile.owns_row(y + i) << (COLUMNS + i) | tile.owns_row(P::SIDE - 1 - y - i) << (COLUMNS + ROWS + i);
-            }
-        }
-
-        /// Its columns in one of those rows.
-        __device__ __forceinline__ unsigned row(int i) const { return bits >> (COLUMNS + i) & 1 ? bits : 0; }
-
-        /// Adds the squares of the owned points of a row.
-        __device__ __forceinline__ void add(double &squares, int i, const Sides &values) const {
-            unsigned owned = row(i);
-            add_square_if(owned & 1, squares, values.left.x);
-            add_square_if(owned & 2, squares, values.left.y);
-            add_square_if(owned & 4, squares, values.right.x);
-            add_square_if(owned & 8, squares, values.right.y);
-        }
-    };
-
-    /// The first sweep: quadrants of sums and differences. Squares of those of `measured` are added.
-    __device__ __forceinline__ void split(const Weights &w, const Owned &measured, double &squares) {
-        StagedRows<P> here = near(), there = far();
+    /// The first sweep; adds up the squares of the owned points, or no squares.
+    template <bool MEASURES>
+    __device__ __forceinline__ void split(const Tile<P> &tile, const Owned<P> &owned, double &squares) {
+        const Weights &w = tile.arguments.weights;
+        // The mirror images lie the other way round.
+        Stage<P> stage(tile);
+        int n = thread_of_block() % 4;
+        StagedRows<P> here(stage, n), there(stage, P::SIDE / ROWS - 1 - n);
         Sides prev = here.row(-1), mirrored_next = there.row(ROWS);
         own[0][0] = here.row(0), own[1][0] = there.row(ROWS - 1);
 #pragma unroll
@@ -572,79 +569,47 @@ template <class P> struct TileOfWarp {
             Sides below = there.changes(w, image, mirrored_prev, own[1][i], mirrored_next);
             prev = own[0][i], mirrored_next = own[1][i];
             if (i + 1 < ROWS) own[0][i + 1] = next, own[1][i + 1] = mirrored_prev;
-            measured.add(squares, i, above);
-            measured.add(squares, ROWS + i, below);
-            real a[2] = {above.left.x, above.left.y}, b[2] = {above.right.y, above.right.x};
-            real c[2] = {below.left.x, below.left.y}, d[2] = {below.right.y, below.right.x};
-#pragma unroll
-            for (int n = 0; n < BLOCKS; n++) {
-                // Differences alternate in sign.
-                auto difference = [](int at, real near, real far) { return at % 2 == 0 ? near - far : far - near; };
-                real even = a[n] + b[n], even_below = c[n] + d[n];
-                real odd = difference(n, a[n], b[n]), odd_below = difference(n, c[n], d[n]);
-                value(0, i, n) = even + even_below;
-                value(1, i, n) = odd + odd_below;
-                value(2, i, n) = difference(i, even, even_below);
-                value(3, i, n) = difference(i, odd, odd_below);
-            }
+            if (MEASURES) owned.add(squares, i, above), owned.add(squares, ROWS + i, below);
+            quadrants.fold(i, above, below);
         }
-    }
-
-    /// A product of all quadrants.
-    template <bool TURNED> __device__ __forceinline__ void product(const Operand *matrix) {
-        KeptMatrix<BLOCKS> kept(matrix);
-#pragma unroll
-        for (int quadrant = 0; quadrant < 4; quadrant++) multiply<BLOCKS, TURNED>(data[quadrant], kept);
     }
 
     __device__ __forceinline__ void transform() {
-        int lane = thread_of_block() % WARP;
-        const Operand *matrices = reinterpret_cast<const Operand *>(memory) + lane;
-        product<false>(matrices);
-        product<true>(matrices);
-        unsigned factors = static_cast<unsigned>(__cvta_generic_to_shared(memory + P::MATRICES + lane));
-#pragma unroll
-        for (int i = 0; i < 4 * BLOCKS * BLOCKS; i++) {
-            Pair factor = load_pair(factors + i * WARP * int(sizeof(Pair)));
-            Pair &value = data[i / (BLOCKS * BLOCKS)][i / BLOCKS % BLOCKS][i % BLOCKS];
-            value.x *= factor.x;
-            value.y *= factor.y;
-        }
-        product<false>(matrices + P::HALF * P::HALF / 2);
-        product<true>(matrices + P::HALF * P::HALF / 2);
-    }
-
-    static __device__ __forceinline__ void store(real *at, bool is_aligned, unsigned owned, Pair values) {
-        if (is_aligned && (owned & 3) == 3) {
-            *reinterpret_cast<Pair *>(at) = values;
-        } else {
-            if (owned & 1) at[0] = values.x;
-            if (owned & 2) at[1] = values.y;
-        }
+        const Pair *factors = memory + P::MATRICES + thread_of_block() % WARP;
+        unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(factors));
+        auto factor = [=](int i) { return load_pair(from + i * WARP * int(sizeof(Pair))); };
+        quadrants.transform(reinterpret_cast<const Operand *>(memory), factor);
     }
 
     /// Adds the correction to the owned points and stores them.
-    __device__ __forceinline__ void join(const Tile<P> &tile, const Owned &owned) {
-        int lane = thread_of_block() % WARP, x = BLOCKS * (lane / 4), y = ROWS * (lane % 4), other = P::SIDE - 2 - x;
+    __device__ __forceinline__ void join(const Tile<P> &tile, const Owned<P> &owned) {
+        int lane = thread_of_block() % WARP, x = 2 * (lane / 4), y = ROWS * (lane % 4);
+        const long long pitch = tile.arguments.grid.pitch;
+        // Of most tiles whole pairs are owned.
+        bool are_pairs = tile.is_aligned & (tile.left | tile.right) % 2 == 0;
+        auto write = [=](unsigned owned, real *left, real *right, const Sides &own, const Sides &change) {
+            auto sum = [](Pair first, Pair second) { return make_pair(first.x + second.x, first.y + second.y); };
+            Sides values = {sum(own.left, change.left), sum(own.right, change.right)};
+            if (are_pairs) {
+                if (owned & 1) *reinterpret_cast<Pair *>(left) = values.left;
+                if (owned & 4) *reinterpret_cast<Pair *>(right) = values.right;
+            } else {
+                if (owned & 1) left[0] = values.left.x;
+                if (owned & 2) left[1] = values.left.y;
+                if (owned & 4) right[0] = values.right.x;
+                if (owned & 8) right[1] = values.right.y;
+            }
+        };
+        // Both pairs of a row, and of its mirror image.
+        real *left = tile.to + y * pitch + x, *right = left + (P::SIDE - 2 - 2 * x);
+        real *left_below = left + (P::SIDE - 1 - 2 * y) * pitch, *right_below = right + (P::SIDE - 1 - 2 * y) * pitch;
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            real near[BLOCKS], far[BLOCKS], near_below[BLOCKS], far_below[BLOCKS];
-#pragma unroll
-            for (int n = 0; n < BLOCKS; n++) {
-                auto with_sign = [](int at, real value) { return at % 2 == 0 ? value : -value; };
-                real even = value(0, i, n), odd = with_sign(n, value(1, i, n));
-                real even_y = with_sign(i, value(2, i, n)), odd_y = with_sign(n + i, value(3, i, n));
-                near[n] = (even + odd) + (even_y + odd_y), far[n] = (even - odd) + (even_y - odd_y);
-                near_below[n] = (even + odd) - (even_y + odd_y), far_below[n] = (even - odd) - (even_y - odd_y);
-            }
-            auto write = [&](unsigned owned, int row, const Sides &own, const real *left, const real *right) {
-                auto sum = [](Pair own, real first, real second) { return make_pair(own.x + first, own.y + second); };
-                real *to = tile.to + row * tile.arguments.grid.pitch;
-                store(to + x, tile.is_aligned, owned, sum(own.left, left[0], left[1]));
-                store(to + other, tile.is_aligned, owned >> BLOCKS, sum(own.right, right[1], right[0]));
-            };
-            write(owned.row(i), y + i, own[0][i], near, far);
-            write(owned.row(ROWS + i), P::SIDE - 1 - y - i, own[1][i], near_below, far_below);
+            Sides above, below;
+            quadrants.unfold(i, above, below);
+            write(owned.row(i), left, right, own[0][i], above);
+            write(owned.row(ROWS + i), left_below, right_below, own[1][i], below);
+            left += pitch, right += pitch, left_below -= pitch, right_below -= pitch;
         }
     }
 };
@@ -665,10 +630,11 @@ template <class P> __device__ __forceinline__ void cycle_of_warps(const Spectral
     auto tile = [&](int i) { return Tile<P>(a, a.first + unknown(i)); };
     auto copy = [&](int i) {
         if (i >= arguments.tiles) return;
+        Stage<P> stage(tile(i));
         if (tile(i).is_aligned) {
-            Stage<P>::template copy<true>(tile(i));
+            stage.template copy<true>(tile(i));
         } else {
-            Stage<P>::template copy<false>(tile(i));
+            stage.template copy<false>(tile(i));
         }
     };
     double squares = 0;
@@ -676,9 +642,13 @@ template <class P> __device__ __forceinline__ void cycle_of_warps(const Spectral
     copy(i);
     while (i < arguments.tiles) {
         TileOfWarp<P> of_warp;
-        typename TileOfWarp<P>::Owned owned(tile(i)), measured = a.squares ? owned : decltype(owned)();
+        Owned<P> owned(tile(i));
         Stage<P>::wait();
-        of_warp.split(a.weights, measured, squares);
+        if (a.squares) {
+            of_warp.template split<true>(tile(i), owned, squares);
+        } else {
+            of_warp.template split<false>(tile(i), owned, squares);
+        }
         __syncwarp();
         first += gridDim.x * P::GROUPS;
         int next = tile_of_warp<P>(first, arguments.tiles);

@@ -9,7 +9,7 @@
 // what comes out.
 //
 // Tables, in pairs of doubles: M of either half as the lanes of the warps load it. `solver/cuda/spectral/tensor.rs` writes them.
-// Variants: 1d f64 sm_90
+// Variants: 1d f64 symmetric sm_90
 #include "norms.cuh"
 #include "tensor.cuh"
 

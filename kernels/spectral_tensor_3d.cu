@@ -17,9 +17,10 @@
 //
 // Tables, in pairs of doubles: S as the lanes load it (T T / 2 pairs), then the factors of each plane likewise.
 // `solver/cuda/spectral/tensor.rs` writes them.
-// Variants: 3d f64 sm_90
+// Variants: 3d f64 symmetric sm_90
 #include "box.cuh"
 #include "norms.cuh"
+#include "sines.cuh"
 #include "tensor.cuh"
 
 /// How tiles of a side are worked on.
@@ -34,28 +35,6 @@ template <int SIDE_, int THREADS_> struct Plan {
 };
 
 extern __shared__ double2 memory[];
-
-/// The magnitudes of the entries of S: √(2 / (T + 1)) sin(i π / (T + 1)), from i = 0 on.
-__constant__ double SINES_16[] = {
-    0, 0.06302556465232007, 0.12390486929123841, 0.18056474221395458, 0.23107569940411277, 0.27371765079581795,
-    0.3070384758778092, 0.32990347391584407, 0.3415340048252798,
-};
-__constant__ double SINES_24[] = {
-    0, 0.03544959174454278, 0.07034012225071447, 0.1041213470098401, 0.13626051592754276, 0.16625077511098138,
-    0.19361916025752066, 0.21793405558431886, 0.238812000667058, 0.25592373783990335, 0.26899940478558293,
-    0.2778327904253385, 0.28228458699082226,
-};
-
-/// Adds to `sum` the entry of S in mode `p` at point `i`, both from 1, times a value. The modes are known when this is
-/// compiled.
-template <int SIDE> __device__ __forceinline__ void add_entry(double &sum, int p, int i, double value) {
-    constexpr int PERIOD = SIDE + 1;
-    int angle = p * i % (2 * PERIOD), from_zero = angle % PERIOD;
-    int magnitude = min(from_zero, PERIOD - from_zero);
-    if (magnitude == 0) return;
-    double entry = (SIDE == 16 ? SINES_16 : SINES_24)[magnitude];
-    sum = multiply_add(angle > PERIOD ? -entry : entry, value, sum);
-}
 
 /// Where a column lies in its plane in shared memory: odd rows are turned by half of the banks where rows would begin
 /// at the same bank.

@@ -98,6 +98,7 @@ pub struct Spectral {
     k: Subiterations,
     tiling: Tiling,
     axes: Vec<AxisModes>,
+    is_symmetric: bool,
 }
 
 impl AxisModes {
@@ -171,7 +172,8 @@ impl Spectral {
             }
             axes.push(modes);
         }
-        let made = Self { k, axes, tiling: tiling.clone() };
+        let is_symmetric = stencil.is_symmetric();
+        let made = Self { k, axes, tiling: tiling.clone(), is_symmetric };
         if k == Subiterations::Infinite && !made.is_regular() {
             return Err(SpectralError::Singular);
         }
@@ -186,6 +188,11 @@ impl Spectral {
     /// How the grid is cut.
     pub fn tiling(&self) -> &Tiling {
         &self.tiling
+    }
+
+    /// Whether both neighbours of a point along any axis have the same entry in its row.
+    pub(super) fn is_symmetric(&self) -> bool {
+        self.is_symmetric
     }
 
     /// Whether 1 − λ is far enough from 0 in every mode.

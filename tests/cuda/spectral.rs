@@ -165,6 +165,7 @@ fn for_tensor_cores() -> impl Strategy<Value = Case> {
         (2, 128),
         (3, 16),
         (3, 24),
+        (3, 32),
     ]);
     let more = prop::array::uniform3(0..70_usize);
     (tile, more, 0..20_usize, any::<u64>(), 1..=60_usize, any::<bool>()).prop_map(
@@ -204,7 +205,10 @@ fn checked_cycles_in_the_sine_basis() {
         (&[1024, 1024], 64, 16, 549),
         (&[1024, 1024], 128, 38, 185),
         (&[128, 128, 128], 16, 4, 240),
+        (&[128, 128, 128], 32, 4, 114),
+        (&[128, 128, 128], 32, 8, 73),
         (&[256, 256, 256], 16, 4, 732),
+        (&[256, 256, 256], 32, 8, 225),
     ] {
         if is_slowed() && axes.len() > 1 {
             continue;

@@ -25,7 +25,7 @@ pub(super) static KERNELS: [KernelType; 9] = [
         methods: &[MethodName::Hierarchical],
         only_by_name: &[],
         #[cfg(feature = "cuda")]
-        accepts: |setting| spectral::layout(setting).map(drop),
+        accepts: spectral::accepts,
         #[cfg(feature = "cuda")]
         on_chip: |_, _| None,
         #[cfg(feature = "cuda")]

@@ -32,21 +32,32 @@ const ROWS_1D: usize = 32;
 
 /// How the kernel takes tiles in plain arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SpectralLayout {
+struct SpectralLayout {
     function: &'static str,
     threads: usize,
     /// Bytes of shared memory.
     bytes: usize,
 }
 
-/// How the tiles of a setting are taken in plain arithmetic, which any GPU has.
+/// Whether the tiles of a setting are taken.
 ///
 /// # Errors
-/// What it does not accept, such as `tile 200x200`.
-pub(super) fn layout(setting: &Setting<'_>) -> Result<SpectralLayout, String> {
+/// What is not accepted, such as `tile 200x200`.
+pub(super) fn accepts(setting: &Setting<'_>) -> Result<(), String> {
     let Method::Spectral(spectral) = setting.method.plain() else {
         return Err("sweeps".to_owned());
     };
+    match Plan::of(setting, spectral) {
+        Some(_) => Ok(()),
+        None => plain_layout(setting, spectral).map(drop),
+    }
+}
+
+/// How the tiles are taken in plain arithmetic, which any GPU has.
+///
+/// # Errors
+/// What it does not accept, such as `tile 200x200`.
+fn plain_layout(setting: &Setting<'_>, spectral: &Spectral) -> Result<SpectralLayout, String> {
     let tiling = spectral.tiling();
     let axes = tiling.axes();
     let (width, height) = (axes[0].tile(), axes.get(1).map_or(ROWS_1D, |y| y.tile()));
@@ -130,9 +141,7 @@ pub(super) fn build<R: Real + DeviceRepr>(
     stream: &Arc<CudaStream>,
     _arrays: [Pointer; 2],
 ) -> Result<Option<Box<dyn CycleKernel<R>>>, SolverError> {
-    let (Method::Spectral(spectral), Ok(layout)) = (setting.method.plain(), layout(setting)) else {
-        return Ok(None);
-    };
+    let Method::Spectral(spectral) = setting.method.plain() else { return Ok(None) };
     let gpu = &system.gpu;
     let tiling = spectral.tiling();
     let systems = if tiling.y().is_none() { system.shape.rows() } else { 1 };
@@ -147,17 +156,21 @@ pub(super) fn build<R: Real + DeviceRepr>(
     let plan = Plan::of(setting, spectral).filter(|_| capability >= tensor::OLDEST);
     let (tables, kernel, passes) = if let Some(plan) = plan {
         let tables: Vec<R> = plan.tables(spectral).into_iter().map(R::from_f64).collect();
-        let tensor::Layout { file, function, threads, bytes, resident, tiles: fewest, together } =
-            plan.layout();
-        let blocks = tiles.div_ceil(fewest).min(gpu.multiprocessors * resident);
+        let tensor::Layout { file, function, threads, bytes, .. } = plan.layout();
+        let tensor::Layout { resident, tiles: fewest, cluster, together, .. } = plan.layout();
+        let clusters = tiles.div_ceil(fewest).min(gpu.multiprocessors * resident / cluster);
+        let blocks = clusters * cluster;
         let kernel = Launch::new(system, file, function, [blocks, 1], [threads, 1], bytes)?;
-        let passes = tiles.div_ceil(together);
+        let passes = tiles.div_ceil(together) * cluster;
         // Streams of several devices wait for each other's events, not only for the kernel before. Cycles of many passes
         // gain nothing.
         let is_early = system.share.is_none() && passes <= MOST_EARLY_PASSES * blocks;
         (tables, if is_early { kernel.beginning_early() } else { kernel }, passes)
     } else {
-        let SpectralLayout { function, threads, bytes } = layout;
+        let Ok(SpectralLayout { function, threads, bytes }) = plain_layout(setting, spectral)
+        else {
+            return Ok(None);
+        };
         let blocks = if tiling.y().is_none() { tiles.div_ceil(ROWS_1D as u32) } else { tiles };
         let threads = [u32::try_from(threads).unwrap_or(WARP), 1];
         let tables = plain_tables(spectral);
@@ -236,7 +249,7 @@ mod tests {
         for width in 1..=128 {
             for height in [1, 2, 7, 31, 64, 100, 127, 128] {
                 for precision in Precision::ALL {
-                    let (method, _) = of_tile(&[300, 300], &[width, height], &SYMMETRIC);
+                    let (method, spectral) = of_tile(&[300, 300], &[width, height], &SYMMETRIC);
                     let setting = Setting {
                         method: &method,
                         precision,
@@ -245,11 +258,11 @@ mod tests {
                         is_per_point: false,
                         block_size: None,
                     };
-                    let SpectralLayout { threads, .. } = layout(&setting).unwrap();
+                    let SpectralLayout { threads, .. } = plain_layout(&setting, &spectral).unwrap();
                     assert!(threads <= 512 && threads % WARP as usize == 0, "{width} {height}");
                 }
             }
-            let (method, _) = of_tile(&[300], &[width], &SYMMETRIC);
+            let (method, spectral) = of_tile(&[300], &[width], &SYMMETRIC);
             let setting = Setting {
                 method: &method,
                 precision: Precision::F64,
@@ -258,7 +271,7 @@ mod tests {
                 is_per_point: false,
                 block_size: None,
             };
-            assert!(layout(&setting).is_ok(), "{width}");
+            assert!(plain_layout(&setting, &spectral).is_ok(), "{width}");
         }
     }
 

@@ -13,6 +13,9 @@ use crate::solver::Spectral;
 /// The oldest compute capability with these products.
 pub(super) const OLDEST: (i32, i32) = (9, 0);
 
+/// The shared memory of a block there; no older GPU has as much.
+const SHARED_OF_OLDEST: usize = 227 * 1024;
+
 /// How many times as fast tensor cores are as other arithmetic. NVIDIA H100 Tensor Core GPU Architecture: on an H100 and H200
 /// twice in f64, and 8 times with TF32, of which f32 takes three products.
 pub(super) fn gain(capability: (i32, i32), precision: Precision) -> f64 {
@@ -81,13 +84,18 @@ const CUBES: [Cube; 2] = [
     Cube { side: 24, function: "side_24", threads: 256, resident: 2 },
 ];
 
-/// The functions of the three files.
+/// The functions of the four files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plan {
     Line(Line),
     Square(Square),
     Cube(Cube),
+    /// `spectral_cluster_3d.cu`: a cluster of two blocks works on each cube of 32 points.
+    SharedCube,
 }
+
+/// The side of a cube that two blocks share.
+const SHARED_SIDE: usize = 32;
 
 /// How a plan is launched.
 pub(super) struct Layout {
@@ -100,6 +108,8 @@ pub(super) struct Layout {
     pub resident: u32,
     /// The fewest tiles for each of them.
     pub tiles: u32,
+    /// Blocks that work on the same tiles, as a cluster.
+    pub cluster: u32,
     /// Tiles that it works on at a time.
     pub together: u32,
 }
@@ -110,7 +120,8 @@ impl Plan {
         let axes = spectral.axes();
         let side = axes[0].side();
         let precision = setting.precision;
-        if axes.iter().any(|axis| axis.side() != side || axis.scale(0).is_some()) {
+        let is_cubic = axes.iter().all(|axis| axis.side() == side);
+        if !is_cubic || !spectral.is_symmetric() || setting.shared_bytes < SHARED_OF_OLDEST {
             return None;
         }
         let plan = match (axes.len(), precision) {
@@ -120,6 +131,7 @@ impl Plan {
             }
             (_, Precision::F32) => None,
             (1, _) => LINES.into_iter().find(|plan| plan.side == side).map(Self::Line),
+            _ if side == SHARED_SIDE => Some(Self::SharedCube),
             _ => CUBES.into_iter().find(|plan| plan.side == side).map(Self::Cube),
         };
         plan.filter(|plan| plan.layout().bytes <= setting.shared_bytes)
@@ -135,6 +147,7 @@ impl Plan {
                 bytes: tiles * (side / 2 + 4) * PAIR,
                 resident,
                 tiles: tiles as u32,
+                cluster: 1,
                 together: tiles as u32,
             },
             Self::Square(plan) => {
@@ -150,6 +163,7 @@ impl Plan {
                     bytes: points * PAIR + usize::from(keeps_factors) * pairs + groups * tile,
                     resident: 1,
                     tiles: 1,
+                    cluster: 1,
                     together: groups as u32,
                 }
             }
@@ -161,8 +175,24 @@ impl Plan {
                 bytes: (side.pow(3) + side.pow(2)) * size_of::<f64>(),
                 resident,
                 tiles: 1,
+                cluster: 1,
                 together: 1,
             },
+            Self::SharedCube => {
+                // Threads of a block: its columns. It has half of the tile, the matrices, and a sum of each thread.
+                let threads = SHARED_SIDE.pow(2) / 2;
+                let values = SHARED_SIDE.pow(3) / 2 + 2 * (SHARED_SIDE / 2).pow(2) + threads;
+                Layout {
+                    file: File::SpectralCluster3d,
+                    function: "side_32",
+                    threads: threads as u32,
+                    bytes: values * size_of::<f64>(),
+                    resident: 1,
+                    tiles: 1,
+                    cluster: 2,
+                    together: 1,
+                }
+            }
         }
     }
 
@@ -172,6 +202,7 @@ impl Plan {
             Self::Line(plan) => plan.tables(spectral),
             Self::Square(plan) => plan.tables(spectral),
             Self::Cube(plan) => plan.tables(spectral),
+            Self::SharedCube => shared_cube_tables(spectral),
         }
     }
 }
@@ -197,7 +228,7 @@ fn lanes() -> impl Iterator<Item = (usize, usize)> {
 /// A square matrix as `multiply` of `tensor.cuh` takes it, in 8 x 8 blocks. Two blocks of rows are loaded together: of
 /// the first columns of each pair with the even block, of the second ones with the odd block. A last block without a
 /// partner has both columns.
-fn matrix(blocks: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+fn matrix(blocks: usize, entry: &dyn Fn(usize, usize) -> f64) -> Vec<f64> {
     let mut values = Vec::with_capacity(64 * blocks * blocks);
     for row_block in 0..blocks {
         for column_block in 0..blocks {
@@ -263,7 +294,7 @@ impl Line {
 
 /// The same in f32: of two blocks of rows all four entries are loaded together, their high parts with the even block and
 /// what is left with the odd one. The number of blocks is even.
-fn matrix_in_parts(blocks: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+fn matrix_in_parts(blocks: usize, entry: &dyn Fn(usize, usize) -> f64) -> Vec<f64> {
     let mut values = Vec::with_capacity(128 * blocks * blocks);
     for row_block in 0..blocks {
         for column_block in 0..blocks {
@@ -312,40 +343,80 @@ impl Square {
     }
 
     fn tables(self, spectral: &Spectral) -> Vec<f64> {
-        let blocks = self.side / 16;
+        let quadrants = Quadrants { side: self.side, are_of_one_warp: self.is_of_one_warp() };
+        let [forward, backward] = quadrants.matrices(
+            spectral,
+            match self.precision {
+                Precision::F64 => matrix,
+                Precision::F32 => matrix_in_parts,
+            },
+        );
+        let factor = |modes: [usize; 2]| spectral.factor(&modes) * self.rounding_compensation();
+        [forward, backward, quadrants.factors(factor)].concat()
+    }
+}
+
+/// A square matrix of so many blocks along a side, given its entries, as a kernel loads it.
+type LaidOut = fn(usize, &dyn Fn(usize, usize) -> f64) -> Vec<f64>;
+
+/// The quadrants of squares: sums and differences of mirrored points.
+struct Quadrants {
+    /// That of the square.
+    side: usize,
+    /// Whether one warp keeps all of them in registers (`quadrants.cuh`).
+    are_of_one_warp: bool,
+}
+
+impl Quadrants {
+    /// The 8 x 8 blocks along a quadrant.
+    fn blocks(&self) -> usize {
+        self.side / 16
+    }
+
+    /// The matrix of all quadrants and its transpose, each laid out by `laid_out(blocks, entry)`.
+    fn matrices(&self, spectral: &Spectral, laid_out: LaidOut) -> [Vec<f64>; 2] {
+        let blocks = self.blocks();
         let modes = &spectral.axes()[0];
         // One warp has neighbouring points in the same place of different blocks.
-        let point = |place: usize| match self.is_of_one_warp() {
+        let point = |place: usize| match self.are_of_one_warp {
             true => blocks * (place % 8) + place / 8,
             false => place,
         };
         let entry = |m: usize, place: usize| modes.sine(2 * m + 1, point(place) + 1);
-        let transposed = |place: usize, m: usize| entry(m, place);
-        let mut tables = match self.precision {
-            Precision::F64 => [matrix(blocks, entry), matrix(blocks, transposed)],
-            Precision::F32 => [matrix_in_parts(blocks, entry), matrix_in_parts(blocks, transposed)],
-        }
-        .concat();
+        [laid_out(blocks, &entry), laid_out(blocks, &|place, m| entry(m, place))]
+    }
+
+    /// The factors of each quadrant: `factor([x, y])` is that of a mode along both axes.
+    fn factors(&self, factor: impl Fn([usize; 2]) -> f64) -> Vec<f64> {
         // In the quadrants of differences, modes come in reverse.
         let mode = |is_odd: bool, m: usize| if is_odd { self.side - 2 * m } else { 2 * m + 1 };
-        let factor = |modes: [usize; 2]| spectral.factor(&modes) * self.rounding_compensation();
-        for quadrant in 0..4 {
+        let of_quadrant = |quadrant: usize| {
             let [x, y] = [quadrant % 2 == 1, quadrant / 2 == 1];
             // One warp begins with y.
-            tables.extend(factors(blocks, |p, q| match self.is_of_one_warp() {
+            factors(self.blocks(), |p, q| match self.are_of_one_warp {
                 true => factor([mode(x, q), mode(y, p)]),
                 false => factor([mode(x, p), mode(y, q)]),
-            }));
-        }
-        tables
+            })
+        };
+        (0..4).flat_map(of_quadrant).collect()
     }
+}
+
+/// The matrices of a plane, and its factors for each mode along z: odd numbers first.
+fn shared_cube_tables(spectral: &Spectral) -> Vec<f64> {
+    let quadrants = Quadrants { side: SHARED_SIDE, are_of_one_warp: true };
+    let [forward, backward] = quadrants.matrices(spectral, matrix);
+    let modes = (1..=SHARED_SIDE).step_by(2).chain((2..=SHARED_SIDE).step_by(2));
+    let factors =
+        modes.flat_map(|z| quadrants.factors(|[x, y]| spectral.factor(&[x, y, z]))).collect();
+    [forward, backward, factors].concat()
 }
 
 impl Cube {
     fn tables(self, spectral: &Spectral) -> Vec<f64> {
         let (blocks, half) = (self.side / 8, self.side / 2);
         let modes = &spectral.axes()[0];
-        let mut tables = matrix(blocks, |p, i| modes.sine(p + 1, i + 1));
+        let mut tables = matrix(blocks, &|p, i| modes.sine(p + 1, i + 1));
         for plane in 0..self.side {
             // First what the sums see, then what the differences see.
             let z = if plane < half { 2 * plane + 1 } else { 2 * (plane - half) + 2 };
@@ -384,9 +455,8 @@ mod tests {
         let is_planned = |tile: &[usize], stencil: &Stencil, precision| {
             planned(tile, stencil, precision).is_some()
         };
-        for (dim, sides) in
-            [(1, LINES.map(|plan| plan.side).to_vec()), (3, CUBES.map(|plan| plan.side).to_vec())]
-        {
+        let cubes = CUBES.iter().map(|plan| plan.side).chain([SHARED_SIDE]);
+        for (dim, sides) in [(1, LINES.map(|plan| plan.side).to_vec()), (3, cubes.collect())] {
             for side in sides {
                 assert!(is_planned(&[side; 3][..dim], &SYMMETRIC, Precision::F64), "{dim} {side}");
                 assert!(!is_planned(&[side; 3][..dim], &SYMMETRIC, Precision::F32), "{dim} {side}");
@@ -412,6 +482,7 @@ mod tests {
             (&[64, 64], Precision::F32, 8 * 32 * 32),
             (&[16, 16, 16], Precision::F64, 16 * 16 + 16_usize.pow(3)),
             (&[24, 24, 24], Precision::F64, 24 * 24 + 24_usize.pow(3)),
+            (&[32, 32, 32], Precision::F64, 2 * 16 * 16 + 32_usize.pow(3)),
         ] {
             let (plan, spectral) = planned(tile, &SYMMETRIC, precision).unwrap();
             assert_eq!(plan.tables(&spectral).len(), expected, "{tile:?}");
@@ -442,7 +513,7 @@ mod tests {
     #[test]
     fn blocks_fit_a_multiprocessor() {
         let plans = LINES.map(Plan::Line).into_iter().chain(SQUARES.map(Plan::Square));
-        for plan in plans.chain(CUBES.map(Plan::Cube)) {
+        for plan in plans.chain(CUBES.map(Plan::Cube)).chain([Plan::SharedCube]) {
             let Layout { threads, bytes, resident, .. } = plan.layout();
             // Of 228 KiB of shared memory the driver keeps 1 KiB for each block.
             assert!(resident as usize * (bytes + 1024) <= 228 * 1024, "{plan:?}");

@@ -1,0 +1,262 @@
+// One cycle of 3D cubes of 32 points in their sine basis, with FP64 tensor cores: all k subiterations at once (the
+// mathematics is in `solver/spectral.rs`).
+//
+// The values of such a tile are more than the shared memory of a multiprocessor, so a cluster of two blocks works on it.
+// Either block begins and ends with half of the columns along z, and between has half of the modes along z:
+//
+// - Each thread finds the change of the first sweep in one column and transforms it: of mirrored points the sum sees the
+//   modes of odd number and the difference those of even number, so that two 16 x 16 products remain, in plain arithmetic.
+//   The modes of odd number go to the shared memory of the first block, the others to that of the second one.
+// - A plane belongs to one mode. Each warp takes one and transforms it along y and x, multiplies it by the factors and
+//   transforms it back (`quadrants.cuh`).
+// - Each thread transforms its column back and adds it to the iterate.
+//
+// Tables: the matrices of `quadrants.cuh`, then its factors for each plane of the first and of the second block.
+// `solver/cuda/spectral/tensor.rs` writes them.
+// Variants: 3d f64 symmetric sm_90
+#include "box.cuh"
+#include "norms.cuh"
+#include "quadrants.cuh"
+#include "sines.cuh"
+
+constexpr int SIDE = 32, HALF = SIDE / 2, CLUSTER = 2;
+/// A thread for each column of a block, and a warp for each plane: both are 16 rows of 32.
+constexpr int THREADS = SIDE * HALF, PLANES = HALF;
+/// Pairs of a row, of a plane, of what a block has of a tile, and of the matrices.
+constexpr int ROW = SIDE / 2, PLANE = SIDE * ROW, TILE = PLANES * PLANE, MATRICES = 2 * Quadrants::MATRIX;
+
+/// The planes, the matrices, and a sum of squares of each thread.
+extern __shared__ __align__(16) Pair memory[];
+
+/// Where pair `x` of row `y` of a plane lies. The lanes of a warp read rows 0, 4, 8 and 12 together, at two pairs each, which
+/// must lie in different banks.
+__device__ __forceinline__ int place(int y, int x) { return y * ROW + (x ^ (y / 4 % 4 * 2)); }
+
+__device__ __forceinline__ unsigned address_of(const Pair *at) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+
+/// The number of this block in its cluster.
+__device__ __forceinline__ int rank_of_block() {
+    int rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+/// The same place in the shared memory of a block of the cluster.
+__device__ __forceinline__ unsigned in_block(int rank, unsigned address) {
+    unsigned there;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+    return there;
+}
+
+__device__ __forceinline__ void store_pair(unsigned address, Pair pair) {
+    asm volatile("st.shared.v2.f64 [%0], {%1, %2};" ::"r"(address), "d"(pair.x), "d"(pair.y) : "memory");
+}
+
+__device__ __forceinline__ double load_from_block(unsigned address) {
+    double value;
+    asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(value) : "r"(address) : "memory");
+    return value;
+}
+
+__device__ __forceinline__ void store_to_block(unsigned address, double value) {
+    asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(address), "d"(value) : "memory");
+}
+
+/// Says that this thread has come so far; and waits for all threads of the cluster to say so.
+__device__ __forceinline__ void arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+
+/// The column of a thread: where it lies in the tile, and where its modes of odd and of even number lie.
+struct Column {
+    int x, y;
+
+    __device__ __forceinline__ Column() {
+        int thread = thread_of_block();
+        x = thread % SIDE, y = rank_of_block() * HALF + thread / SIDE;
+    }
+
+    __device__ __forceinline__ unsigned modes(int half) const {
+        return in_block(half, address_of(memory + place(y, x / 2)) + x % 2 * unsigned(sizeof(double)));
+    }
+};
+
+/// The change of the first sweep in the thread's column; adds up the squares of the owned points.
+__device__ __forceinline__ void sweep(const CycleArguments &a, int number, double (&change)[SIDE]) {
+    Column column;
+    const long long pitch = a.grid.pitch, plane_pitch = a.grid.plane_pitch;
+    long long first = Tile(a, number).origin + column.y * pitch + column.x;
+    const double *u = a.from + first, *g = a.g + first;
+    double prev = __ldg(u - plane_pitch), own = __ldg(u);
+#pragma unroll
+    for (int z = 0; z < SIDE; z++, u += plane_pitch, g += plane_pitch) {
+        double next = __ldg(u + plane_pitch);
+        change[z] = update(a.weights, __ldg(u - 1), __ldg(u + 1), __ldg(u - pitch), __ldg(u + pitch), prev, next, __ldg(g)) -
+                    own;
+        prev = own, own = next;
+    }
+    if (a.squares) {
+        // Not in registers, of which there are too few.
+        double *sum = reinterpret_cast<double *>(memory + TILE + MATRICES) + thread_of_block();
+        double squares = *sum;
+        Tile tile(a, unknown(number));
+        Column column;
+        bool is_own = tile.owns_column(column.x, column.y);
+#pragma unroll
+        for (int z = 0; z < SIDE; z++) add_square_if(is_own && tile.owns_plane(z), squares, change[z]);
+        *sum = squares;
+    }
+}
+
+/// The first sweep and the transform along z: writes the modes of the thread's column once all planes may be written.
+__device__ __forceinline__ void split(const CycleArguments &a, int number) {
+    double change[SIDE];
+    sweep(a, number, change);
+#pragma unroll
+    for (int i = 0; i < HALF; i++) {
+        double first = change[i], last = change[SIDE - 1 - i];
+        change[i] = first + last, change[SIDE - 1 - i] = first - last;
+    }
+    wait();
+    Column column;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        unsigned to = column.modes(half);
+#pragma unroll
+        for (int m = 0; m < HALF; m++) {
+            double sum = 0;
+#pragma unroll
+            for (int i = 0; i < HALF; i++) add_entry<SIDE>(sum, 2 * m + 1 + half, i + 1, change[half ? SIDE - 1 - i : i]);
+            store_to_block(to + m * PLANE * int(sizeof(Pair)), sum);
+        }
+    }
+}
+
+/// The lane's rows of its warp's plane, and the mirrored ones.
+struct RowsOfLane {
+    static constexpr int BYTES = sizeof(Pair), ROWS = Quadrants::ROWS;
+    /// Where its pairs of the first of these rows lie, on both sides.
+    unsigned left, right, mirrored_left, mirrored_right;
+
+    __device__ __forceinline__ RowsOfLane() {
+        int thread = thread_of_block(), x = thread % WARP / 4, y = ROWS * (thread % 4);
+        unsigned plane = address_of(memory + thread / WARP * PLANE);
+        auto at = [=](int y, int x) { return plane + place(y, x) * BYTES; };
+        left = at(y, x), right = at(y, ROW - 1 - x);
+        mirrored_left = at(SIDE - ROWS - y, x), mirrored_right = at(SIDE - ROWS - y, ROW - 1 - x);
+    }
+
+    __device__ __forceinline__ Sides row(int i) const {
+        int at = i * ROW * BYTES;
+        return {load_pair(left + at), load_pair(right + at)};
+    }
+
+    __device__ __forceinline__ Sides mirrored(int i) const {
+        int at = (ROWS - 1 - i) * ROW * BYTES;
+        return {load_pair(mirrored_left + at), load_pair(mirrored_right + at)};
+    }
+
+    __device__ __forceinline__ void store(int i, const Sides &above, const Sides &below) const {
+        int at = i * ROW * BYTES, mirrored = (ROWS - 1 - i) * ROW * BYTES;
+        store_pair(left + at, above.left), store_pair(right + at, above.right);
+        store_pair(mirrored_left + mirrored, below.left), store_pair(mirrored_right + mirrored, below.right);
+    }
+};
+
+/// Transforms the plane of the warp, multiplies it by the factors and transforms it back. Each lane copies its factors to
+/// where the plane lay while the warp multiplies.
+__device__ __forceinline__ void transform(const Pair *tables) {
+    Quadrants quadrants;
+    RowsOfLane from;
+#pragma unroll
+    for (int i = 0; i < Quadrants::ROWS; i++) quadrants.fold(i, from.row(i), from.mirrored(i));
+    __syncwarp();
+    int thread = thread_of_block(), of_lane = thread / WARP * PLANE + thread % WARP;
+    const Pair *factors = tables + MATRICES + rank_of_block() * TILE + of_lane;
+    unsigned copied = address_of(memory + of_lane);
+#pragma unroll
+    for (int i = 0; i < PLANE / WARP; i++) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(copied + i * WARP * int(sizeof(Pair))),
+                     "l"(factors + i * WARP)
+                     : "memory");
+    }
+    auto factor = [=](int i) {
+        if (i == 0) asm volatile("cp.async.wait_all;" ::: "memory");
+        return load_pair(copied + i * WARP * int(sizeof(Pair)));
+    };
+    quadrants.transform(reinterpret_cast<const Operand *>(memory + TILE), factor);
+    __syncwarp();
+    RowsOfLane to;
+#pragma unroll
+    for (int i = 0; i < Quadrants::ROWS; i++) {
+        Sides above, below;
+        quadrants.unfold(i, above, below);
+        to.store(i, above, below);
+    }
+}
+
+/// The transform back along z of the thread's column, if it owns it; says that the planes may be written again.
+__device__ __forceinline__ void transform_back(const CycleArguments &a, int number, double (&sums)[HALF],
+                                               double (&differences)[HALF]) {
+    Column column;
+    if (Tile(a, number).owns_column(column.x, column.y)) {
+        unsigned odd_modes = column.modes(0), even_modes = column.modes(1);
+#pragma unroll
+        for (int m = 0; m < HALF; m++) {
+            double odd = load_from_block(odd_modes + m * PLANE * int(sizeof(Pair)));
+            double even = load_from_block(even_modes + m * PLANE * int(sizeof(Pair)));
+#pragma unroll
+            for (int i = 0; i < HALF; i++) {
+                add_entry<SIDE>(sums[i], 2 * m + 1, i + 1, odd);
+                add_entry<SIDE>(differences[i], 2 * m + 2, i + 1, even);
+            }
+        }
+    }
+    arrive();
+}
+
+/// The transform back along z; adds the correction to the owned points of the thread's column and stores them.
+__device__ __forceinline__ void join(const CycleArguments &a, int number) {
+    // What the modes of odd number add to both of two mirrored points, and what those of even number add to the first and
+    // take from the second.
+    double sums[HALF] = {}, differences[HALF] = {};
+    transform_back(a, number, sums, differences);
+    Column column;
+    Tile tile(a, unknown(number));
+    if (!tile.owns_column(column.x, column.y)) return;
+    long long first = tile.origin + column.y * a.grid.pitch + column.x;
+    const double *from = a.from + first;
+    double *to = a.to + first;
+#pragma unroll
+    for (int z = 0; z < SIDE; z++, from += a.grid.plane_pitch, to += a.grid.plane_pitch) {
+        int i = min(z, SIDE - 1 - z);
+        double change = z < HALF ? sums[i] + differences[i] : sums[i] - differences[i];
+        if (tile.owns_plane(z)) *to = __ldg(from) + change;
+    }
+}
+
+/// One cycle. Of each warp one sum of squares is written.
+extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
+    side_32(const __grid_constant__ SpectralArguments arguments) {
+    const CycleArguments &a = arguments.cycle;
+    const Pair *tables = reinterpret_cast<const Pair *>(arguments.tables);
+    for (int i = threadIdx.x; i < MATRICES; i += THREADS) memory[TILE + i] = __ldg(tables + i);
+    double *squares = reinterpret_cast<double *>(memory + TILE + MATRICES) + threadIdx.x;
+    *squares = 0;
+    int tiles = a.first + arguments.tiles;
+    arrive();
+#pragma unroll 1
+    for (int i = a.first + after_cycle_before(blockIdx.x / CLUSTER); i < tiles; i += gridDim.x / CLUSTER) {
+        // The planes of the tile before are read until all threads have arrived.
+        split(a, i);
+        arrive();
+        wait();
+        transform(tables);
+        arrive();
+        wait();
+        join(a, unknown(i));
+    }
+    wait();
+    if (a.squares) write_sum_of_lanes(*squares, a.squares + (blockIdx.x * THREADS + threadIdx.x) / WARP);
+}
