@@ -154,16 +154,11 @@ impl Stencil {
         }
     }
 
-    /// Whether both neighbours along every axis have the same entry.
-    pub(crate) fn is_symmetric(&self) -> bool {
-        self.neighbours().into_iter().all(|[previous, next]| previous == next)
-    }
-
     /// The weights of the update on a grid of `dim` axes, computed in `f64` and rounded once.
     pub fn weights<R: Real>(&self, dim: usize) -> Weights<R> {
         let weight = |entry: f64| R::from_f64(-entry / self.d);
         let axes = &self.neighbours()[..dim];
-        if self.is_symmetric() {
+        if axes.iter().all(|[previous, next]| previous == next) {
             if axes.iter().all(|[entry, _]| *entry == self.a) {
                 return Weights::Isotropic(weight(self.a));
             }

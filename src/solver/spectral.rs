@@ -87,8 +87,8 @@ pub(super) struct AxisModes {
     side: usize,
     /// ±√(w⁻ w⁺).
     weight: f64,
-    /// ρ.
-    scaling: f64,
+    /// ρ; `None` where both neighbours have the same entry in a row.
+    scaling: Option<f64>,
 }
 
 /// The hierarchical iteration with its subiterations made in the sine basis of a tile: valid for the
@@ -98,7 +98,6 @@ pub struct Spectral {
     k: Subiterations,
     tiling: Tiling,
     axes: Vec<AxisModes>,
-    is_symmetric: bool,
 }
 
 impl AxisModes {
@@ -106,24 +105,25 @@ impl AxisModes {
         axis: usize,
         tiles: &AxisTiling,
         [previous, next]: [f64; 2],
+        is_symmetric: bool,
     ) -> Result<Self, SpectralError> {
         let side = tiles.tile();
         if side > LARGEST_SIDE {
             return Err(SpectralError::Tile { axis, side });
         }
-        if previous == next {
-            return Ok(Self { side, weight: previous, scaling: 1.0 });
+        if is_symmetric {
+            return Ok(Self { side, weight: previous, scaling: None });
         }
         if side == 1 {
             // There are no neighbours inside the tile.
-            return Ok(Self { side, weight: 0.0, scaling: 1.0 });
+            return Ok(Self { side, weight: 0.0, scaling: None });
         }
         let ratio = previous / next;
         if !(ratio > 0.0 && ratio.is_finite()) {
             return Err(SpectralError::Signs { axis, previous, next });
         }
-        let scaling = ratio.sqrt();
-        Ok(Self { side, weight: (previous * next).sqrt().copysign(previous), scaling })
+        let weight = (previous * next).sqrt().copysign(previous);
+        Ok(Self { side, weight, scaling: Some(ratio.sqrt()) })
     }
 
     /// Points of the tile.
@@ -142,7 +142,7 @@ impl AxisModes {
     /// The result is divided by the same. The middle of the tile keeps its size.
     pub fn scale(&self, i: usize) -> Option<f64> {
         let from_middle = i as f64 - 0.5 * (self.side - 1) as f64;
-        (self.scaling != 1.0).then(|| libm::pow(self.scaling, -from_middle))
+        self.scaling.map(|scaling| libm::pow(scaling, -from_middle))
     }
 
     /// The contribution of this axis to 1 − λ in mode `p`, without 1 − Σ 2 w: 4 w sin²(p π / 2 (T + 1)).
@@ -162,18 +162,17 @@ impl Spectral {
         tiling: &Tiling,
         stencil: &Stencil,
     ) -> Result<Self, SpectralError> {
-        let weights = stencil.neighbours().map(|pair| pair.map(|entry| -entry / stencil.d));
         let (mut axes, mut loss) = (Vec::new(), 0.0);
-        for (axis, (tiles, [previous, next])) in tiling.axes().iter().zip(weights).enumerate() {
-            let modes = AxisModes::new(axis, tiles, [previous, next])?;
-            loss += (modes.scaling.ln() * (modes.side - 1) as f64).abs();
+        for (axis, (tiles, pair)) in tiling.axes().iter().zip(stencil.neighbours()).enumerate() {
+            let [previous, next] = pair.map(|entry| -entry / stencil.d);
+            let modes = AxisModes::new(axis, tiles, [previous, next], pair[0] == pair[1])?;
+            loss += modes.scaling.map_or(0.0, |it| (it.ln() * (modes.side - 1) as f64).abs());
             if loss > LARGEST_SCALING.ln() {
                 return Err(SpectralError::Digits { axis, previous, next, side: modes.side });
             }
             axes.push(modes);
         }
-        let is_symmetric = stencil.is_symmetric();
-        let made = Self { k, axes, tiling: tiling.clone(), is_symmetric };
+        let made = Self { k, axes, tiling: tiling.clone() };
         if k == Subiterations::Infinite && !made.is_regular() {
             return Err(SpectralError::Singular);
         }
@@ -188,11 +187,6 @@ impl Spectral {
     /// How the grid is cut.
     pub fn tiling(&self) -> &Tiling {
         &self.tiling
-    }
-
-    /// Whether both neighbours of a point along any axis have the same entry in its row.
-    pub(super) fn is_symmetric(&self) -> bool {
-        self.is_symmetric
     }
 
     /// Whether 1 − λ is far enough from 0 in every mode.

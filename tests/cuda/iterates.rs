@@ -22,6 +22,9 @@ pub const TESTS: &[(&str, fn())] = &[
 /// How many random settings are compared, unless the environment says otherwise.
 const SETTINGS: u32 = 2000;
 
+/// The fewest of them, where not every one is taken and a test of none would pass.
+pub const LEAST: u32 = 12;
+
 pub fn settings() -> u32 {
     let chosen = std::env::var("TILESCOPE_CUDA_SETTINGS").ok();
     chosen.and_then(|number| number.parse().ok()).unwrap_or(SETTINGS)

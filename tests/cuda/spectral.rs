@@ -3,7 +3,7 @@
 
 use crate::cases::{Case, case};
 use crate::devices::{is_near, made, of_planes, on_gpus, same, shared};
-use crate::iterates::{bits, check, is_slowed, large, plain_cycles, settings};
+use crate::iterates::{LEAST, bits, check, is_slowed, large, plain_cycles, settings};
 use crate::volumes::volume;
 use proptest::prelude::*;
 use std::cell::Cell;
@@ -13,9 +13,6 @@ use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::{
     self, Kernel, Method, NormRequest, Solver, SolverError, Spectral, Subiterations,
 };
-
-/// The fewest random settings: not every one is taken, and a test of none would pass.
-const LEAST: u32 = 12;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("spectral_cycles_are_sweeps_to_rounding", spectral_cycles_are_sweeps_to_rounding),

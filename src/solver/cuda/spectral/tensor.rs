@@ -9,6 +9,7 @@ use super::super::ptx::File;
 use super::super::setting::Setting;
 use crate::grid::Precision;
 use crate::solver::Spectral;
+use crate::solver::spectral::AxisModes;
 
 /// The oldest compute capability with these products.
 pub(super) const OLDEST: (i32, i32) = (9, 0);
@@ -120,8 +121,9 @@ impl Plan {
         let axes = spectral.axes();
         let side = axes[0].side();
         let precision = setting.precision;
-        let is_cubic = axes.iter().all(|axis| axis.side() == side);
-        if !is_cubic || !spectral.is_symmetric() || setting.shared_bytes < SHARED_OF_OLDEST {
+        // Kernels are not compiled for weights that differ between the two neighbours along an axis.
+        let is_taken = |axis: &AxisModes| axis.side() == side && axis.scale(0).is_none();
+        if setting.shared_bytes < SHARED_OF_OLDEST || !axes.iter().all(is_taken) {
             return None;
         }
         let plan = match (axes.len(), precision) {
