@@ -64,8 +64,13 @@ class Kernel:
         if not line:
             sys.exit(f"{self.name}.cu has no line `// Variants: …`")
         words = line[1].split()
-        refused = ("per-point",) * ("per-point" not in words) + ("general",) * ("symmetric" in words)
-        forms = [form for form in FORMS if form.split("-")[0] in words and not form.endswith(refused)]
+        refused = set()
+        if "per-point" not in words:
+            refused.add("per-point")
+        if "symmetric" in words:
+            refused.add("general")
+        taken = lambda form: form.partition("-")[0] in words and form.partition("-")[2] not in refused
+        forms = [form for form in FORMS if taken(form)]
         precisions = [name for name in PRECISIONS if name in words] or list(PRECISIONS)
         real = [word for word in words if word.startswith("sm_")]
         self.ptx_for = real[0].replace("sm_", "compute_") if real else PTX_FOR_ANY

@@ -23,8 +23,8 @@ struct Sides {
 /// the plane: point 2 q + b of a row or column takes place q of block b of the operands.
 struct Quadrants {
     static constexpr int BLOCKS = 2, ROWS = 2 * BLOCKS, HALF = 8 * BLOCKS;
-    /// Operands of one of the two matrices; pairs of the factors.
-    static constexpr int MATRIX = HALF * HALF / 2, FACTORS = 4 * HALF * HALF / 2;
+    /// Operands of one of the two matrices.
+    static constexpr int MATRIX = HALF * HALF / 2;
     Pair data[4][BLOCKS][BLOCKS];
 
     /// A value of a quadrant: of the lane's row i and its column n.

@@ -196,7 +196,7 @@ __device__ __forceinline__ void transform(const Pair *tables) {
     }
 }
 
-/// The transform back along z of the thread's column, if it owns it; says that the planes may be written again.
+/// The transform back along z of the thread's column, if the tile owns it; says that the planes may be written again.
 __device__ __forceinline__ void transform_back(const CycleArguments &a, int number, double (&sums)[HALF],
                                                double (&differences)[HALF]) {
     Column column;
@@ -213,10 +213,11 @@ __device__ __forceinline__ void transform_back(const CycleArguments &a, int numb
             }
         }
     }
+    // Not after `join`: others would wait until what it stores is seen by all.
     arrive();
 }
 
-/// The transform back along z; adds the correction to the owned points of the thread's column and stores them.
+/// Adds the correction to the owned points of the thread's column and stores them.
 __device__ __forceinline__ void join(const CycleArguments &a, int number) {
     // What the modes of odd number add to both of two mirrored points, and what those of even number add to the first and
     // take from the second.

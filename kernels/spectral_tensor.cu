@@ -679,10 +679,8 @@ KERNEL(48, 1, 3, 3, true, 1)
 KERNEL(64, 1, 2, 4, true, 1)
 KERNEL(128, 2, 1, 2, false, 4)
 #else
-// The number that needs no more registers than there are.
-constexpr int AHEAD_128 = FORM == FORM_2D_GENERAL ? 2 : 1;
 KERNEL_OF_WARPS(32, 16)
 KERNEL(64, 1, 4, 4, true, 1)
 KERNEL(96, 1, 2, 2, true, 1)
-KERNEL(128, 2, 2, 2, false, AHEAD_128)
+KERNEL(128, 2, 2, 2, false, 1)
 #endif

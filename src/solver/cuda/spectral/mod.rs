@@ -156,12 +156,13 @@ pub(super) fn build<R: Real + DeviceRepr>(
     let plan = Plan::of(setting, spectral).filter(|_| capability >= tensor::OLDEST);
     let (tables, kernel, passes) = if let Some(plan) = plan {
         let tables: Vec<R> = plan.tables(spectral).into_iter().map(R::from_f64).collect();
-        let tensor::Layout { file, function, threads, bytes, .. } = plan.layout();
-        let tensor::Layout { resident, tiles: fewest, cluster, together, .. } = plan.layout();
-        let clusters = tiles.div_ceil(fewest).min(gpu.multiprocessors * resident / cluster);
-        let blocks = clusters * cluster;
-        let kernel = Launch::new(system, file, function, [blocks, 1], [threads, 1], bytes)?;
-        let passes = tiles.div_ceil(together) * cluster;
+        let layout = plan.layout();
+        let most = gpu.multiprocessors * layout.resident / layout.cluster;
+        let blocks = tiles.div_ceil(layout.tiles).min(most) * layout.cluster;
+        let (shape, threads) = ([blocks, 1], [layout.threads, 1]);
+        let kernel =
+            Launch::new(system, layout.file, layout.function, shape, threads, layout.bytes)?;
+        let passes = tiles.div_ceil(layout.together) * layout.cluster;
         // Streams of several devices wait for each other's events, not only for the kernel before. Cycles of many passes
         // gain nothing.
         let is_early = system.share.is_none() && passes <= MOST_EARLY_PASSES * blocks;
@@ -273,6 +274,27 @@ mod tests {
             };
             assert!(plain_layout(&setting, &spectral).is_ok(), "{width}");
         }
+    }
+
+    #[test]
+    fn cubes_of_32_points_are_for_gpus_with_clusters_and_symmetric_weights() {
+        let shape = Shape::grid_3d(300, 300, 300).unwrap();
+        let accepted = |stencil: &Stencil, shared_bytes| {
+            let (method, _) = of_tile(&[300; 3], &[32; 3], stencil);
+            accepts(&Setting {
+                method: &method,
+                precision: Precision::F64,
+                shape: &shape,
+                shared_bytes,
+                is_per_point: false,
+                block_size: None,
+            })
+        };
+        let refused = Err("tile 32x32x32".to_owned());
+        assert_eq!(accepted(&SYMMETRIC, 227 * 1024), Ok(()));
+        assert_eq!(accepted(&SYMMETRIC, 163 * 1024), refused);
+        let wind = Stencil { a: -1.02, c: -0.98, ..SYMMETRIC };
+        assert_eq!(accepted(&wind, 227 * 1024), refused);
     }
 
     #[test]

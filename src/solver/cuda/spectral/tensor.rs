@@ -14,9 +14,6 @@ use crate::solver::spectral::AxisModes;
 /// The oldest compute capability with these products.
 pub(super) const OLDEST: (i32, i32) = (9, 0);
 
-/// The shared memory of a block there; no older GPU has as much.
-const SHARED_OF_OLDEST: usize = 227 * 1024;
-
 /// How many times as fast tensor cores are as other arithmetic. NVIDIA H100 Tensor Core GPU Architecture: on an H100 and H200
 /// twice in f64, and 8 times with TF32, of which f32 takes three products.
 pub(super) fn gain(capability: (i32, i32), precision: Precision) -> f64 {
@@ -98,6 +95,10 @@ pub(super) enum Plan {
 /// The side of a cube that two blocks share.
 const SHARED_SIDE: usize = 32;
 
+/// The shared memory of a block on GPUs of compute capability 9.0 and 10.0, which have clusters. No GPU without them gives as
+/// much; and no other form takes these cubes, so that a GPU must not accept what it cannot run.
+const SHARED_WITH_CLUSTERS: usize = 227 * 1024;
+
 /// How a plan is launched.
 pub(super) struct Layout {
     pub file: File,
@@ -123,7 +124,7 @@ impl Plan {
         let precision = setting.precision;
         // Kernels are not compiled for weights that differ between the two neighbours along an axis.
         let is_taken = |axis: &AxisModes| axis.side() == side && axis.scale(0).is_none();
-        if setting.shared_bytes < SHARED_OF_OLDEST || !axes.iter().all(is_taken) {
+        if !axes.iter().all(is_taken) {
             return None;
         }
         let plan = match (axes.len(), precision) {
@@ -133,7 +134,9 @@ impl Plan {
             }
             (_, Precision::F32) => None,
             (1, _) => LINES.into_iter().find(|plan| plan.side == side).map(Self::Line),
-            _ if side == SHARED_SIDE => Some(Self::SharedCube),
+            _ if side == SHARED_SIDE && setting.shared_bytes >= SHARED_WITH_CLUSTERS => {
+                Some(Self::SharedCube)
+            }
             _ => CUBES.into_iter().find(|plan| plan.side == side).map(Self::Cube),
         };
         plan.filter(|plan| plan.layout().bytes <= setting.shared_bytes)
