@@ -12,15 +12,14 @@
 // on the pair 2 (lane % 4)) is the operand B of the next product, along the other axis, so that the data stay
 // in registers and no transpose is needed.
 //
-// A group of 4 WARPS warps works on a tile; a block has GROUPS groups, and passes over the tiles. On a tile of 32 x 32
-// points one warp works (`TileOfWarp`), which begins with y.
+// A group of 4 WARPS warps works on a tile; a block has GROUPS groups, and passes over the tiles. Tiles of 32 x 32 points have
+// kernels of their own (`spectral_strips.cu`).
 //
 // Tables: F and its transpose as the lanes load them (H H / 2 operands each), then the factors of each quadrant, in pairs.
 // `solver/cuda/spectral/tensor.rs` writes them.
 // Variants: 2d symmetric sm_90
 #include "norms.cuh"
-#include "quadrants.cuh"
-#include "tensor.cuh"
+#include "square.cuh"
 
 /// Lanes that hold a row: HALF / 4 pairs, rounded up to a power of two.
 __device__ constexpr int lanes_of_row(int pairs) { return pairs <= 8 ? 8 : pairs <= 16 ? 16 : 32; }
@@ -52,8 +51,6 @@ template <int SIDE_, int WARPS_, int GROUPS_, int CHUNK_, bool KEEPS_FACTORS_, i
     static constexpr int FACTORS = 2 * HALF * HALF, QUADRANTS = 2 * HALF * HALF;
     static constexpr int KEPT = MATRICES + (KEEPS_FACTORS ? FACTORS : 0);
 };
-
-extern __shared__ __align__(16) Pair memory[];
 
 /// Waits for some threads of the block.
 __device__ __forceinline__ void wait(int barrier, int threads) {
@@ -228,9 +225,6 @@ template <class P> struct Tile {
                 load<IS_ALIGNED>(mirrored + x, is_needed), load<IS_ALIGNED>(mirrored + other, is_needed)};
     }
 
-    __device__ __forceinline__ bool owns_row(int y) const { return unsigned(y - top) < unsigned(bottom - top); }
-    __device__ __forceinline__ bool owns_column(int x) const { return unsigned(x - left) < unsigned(right - left); }
-
     __device__ __forceinline__ bool owns(int x, int y) const {
         return left <= x && x < right && top <= y && y < bottom;
     }
@@ -241,13 +235,6 @@ template <class P> struct Tile {
         if (owns(x + 1, y)) at[1] = second;
     }
 };
-
-/// The update of the first sweep at a pair of points.
-__device__ __forceinline__ Pair change(const Weights &w, real x_prev, Pair own, real x_next, Pair y_prev,
-                                          Pair y_next, Pair g) {
-    return make_pair(update(w, x_prev, own.y, y_prev.x, y_next.x, g.x) - own.x,
-                        update(w, own.x, x_next, y_prev.y, y_next.y, g.y) - own.y);
-}
 
 /// The first sweep of a tile: writes its quadrants, and adds up the squares of the owned points.
 template <class P, bool IS_ALIGNED>
@@ -349,27 +336,10 @@ __device__ __forceinline__ void join(const Tile<P> &tile) {
     }
 }
 
-/// Begins to copy what a block keeps of the tables to shared memory; returns where they lie.
-template <class P> __device__ __forceinline__ const Pair *load_tables(const SpectralArguments &arguments) {
-    const Pair *tables = reinterpret_cast<const Pair *>(arguments.tables);
-    constexpr int AT_ONCE = 16 / sizeof(Pair);
-    for (int i = threadIdx.x * AT_ONCE; i < P::KEPT; i += blockDim.x * AT_ONCE) {
-        unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(memory + i));
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(tables + i) : "memory");
-    }
-    return tables;
-}
-
-/// Waits until the tables of the block have arrived.
-__device__ __forceinline__ void wait_for_tables() {
-    asm volatile("cp.async.wait_all;" ::: "memory");
-    __syncthreads();
-}
-
 /// One cycle. Of each warp one sum of squares is written.
 template <class P> __device__ __forceinline__ void cycle(const SpectralArguments &arguments) {
     const CycleArguments &a = arguments.cycle;
-    const Pair *tables = load_tables<P>(arguments);
+    const Pair *tables = load_tables<P::KEPT>(arguments);
     double squares = 0;
     int tiles = arguments.tiles + a.first;
     int i = a.first + after_cycle_before(threadIdx.x / P::THREADS * gridDim.x + blockIdx.x);
@@ -402,285 +372,19 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
     if (a.squares) write_sum_of_lanes(squares, a.squares + (blockIdx.x * blockDim.x + threadIdx.x) / WARP);
 }
 
-// A tile of 32 x 32 points is small enough for one warp, which needs no barriers: while it works on a tile, what the next
-// one reads is copied to shared memory.
-
-/// How a tile of one warp lies in shared memory: the iterate with its halo, then g. Lanes read rows y, y + 4, y + 8 and
-/// y + 12 together, which must lie in different banks: they follow each other, 32 bytes more than a multiple of 128 apart.
-template <class P> struct Stage {
-    static constexpr int PAIRS = P::SIDE / 2, BYTES = sizeof(Pair), QUARTER = P::SIDE / 4;
-    /// Bytes of a sector, which memory is read in.
-    static constexpr int SECTOR = 32;
-    /// Bytes of a row and of a sector before it, for the halo on its left and that of another row on its right.
-    static constexpr int ROW = PAIRS * BYTES + SECTOR;
-    static_assert(ROW % 128 == 32);
-    /// How many rows after row 4 n row 4 n + i lies, for i from -1, which may be the halo above the tile, to 4, which may be
-    /// the one below it.
-    static __host__ __device__ __forceinline__ constexpr int row(int i) {
-        return i == -1 ? 3 * (QUARTER + 1) - 1 : i == 4 ? 1 : i * (QUARTER + 1);
-    }
-    /// Where g begins.
-    static constexpr int G = (row(3) + QUARTER) * ROW, TOTAL = 2 * G;
-    static_assert(TOTAL == 70 * ROW, "`staged` in `solver/cuda/spectral/tensor.rs`");
-
-    /// Where that of the thread's warp lies, and from there on the first points of rows of even and of odd number: as far
-    /// from a multiple of `SECTOR` as in the grid, or else copies of 16 bytes would read every sector twice.
-    unsigned first, even, odd;
-
-    __device__ __forceinline__ explicit Stage(const Tile<P> &tile) {
-        unsigned memory_of_warps = static_cast<unsigned>(__cvta_generic_to_shared(memory + P::KEPT));
-        first = memory_of_warps + thread_of_block() / WARP * TOTAL;
-        unsigned from = static_cast<unsigned>(reinterpret_cast<unsigned long long>(tile.from));
-        unsigned next = from + static_cast<unsigned>(tile.arguments.grid.pitch) * sizeof(real);
-        even = SECTOR - (from & 16), odd = SECTOR - (next & 16);
-    }
-
-    /// Where the first point of row 4 n + i lies, for n = 0.
-    __device__ __forceinline__ unsigned at(int i) const { return first + row(i) * ROW + (i & 1 ? odd : even); }
-
-    static __device__ __forceinline__ void copy_value(unsigned to, const real *from) {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(sizeof(real)) : "memory");
-    }
-
-    template <bool IS_ALIGNED> static __device__ __forceinline__ void copy_pair(unsigned to, const real *from) {
-        if constexpr (!IS_ALIGNED) {
-            copy_value(to, from);
-            copy_value(to + sizeof(real), from + 1);
-        } else if constexpr (REAL_BITS == 64) {
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-        } else {
-            asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
-        }
-    }
-
-    /// Begins to copy what a tile reads. Half of the warp copies each half of the rows, one at a time.
-    template <bool IS_ALIGNED> __device__ __forceinline__ void copy(const Tile<P> &tile) const {
-        int lane = thread_of_block() % WARP, pair = lane % PAIRS, half = lane / PAIRS;
-        long long pitch = tile.arguments.grid.pitch, before = half * P::HALF * pitch + 2 * pair;
-        const real *from = tile.from + before, *g = tile.g + before;
-        unsigned of_lane = pair * BYTES, to = of_lane + half * (QUARTER / 2 * ROW);
-#pragma unroll
-        for (int y = 0; y < P::HALF; y++, from += pitch, g += pitch) {
-            unsigned place = to + at(y % 4) + y / 4 * ROW;
-            copy_pair<IS_ALIGNED>(place, from);
-            copy_pair<IS_ALIGNED>(place + G, g);
-        }
-        // The halo: half of the warp has the row above, half the one below, and every lane both ends of a row.
-        from = tile.from + (half == 0 ? -1 : P::SIDE) * pitch + 2 * pair;
-        copy_pair<IS_ALIGNED>(of_lane + (half == 0 ? at(-1) : at(0) + QUARTER * ROW), from);
-        unsigned row_of_lane = first + (row(lane % 4) + lane / 4) * ROW + (lane & 1 ? odd : even);
-        from = tile.from + lane * pitch;
-        copy_value(row_of_lane - sizeof(real), from - 1);
-        copy_value(row_of_lane + PAIRS * BYTES, from + P::SIDE);
-    }
-
-    /// Waits for what the warp has begun to copy.
-    static __device__ __forceinline__ void wait() {
-        asm volatile("cp.async.wait_all;" ::: "memory");
-        __syncwarp();
-    }
-};
-
-/// A lane's points in rows 4 n to 4 n + 3 of a tile in shared memory.
-template <class P> struct StagedRows {
-    using S = Stage<P>;
-    /// Where those of even and of odd rows lie, on both sides; g lies `S::G` after them.
-    unsigned left[2], right[2];
-
-    __device__ __forceinline__ StagedRows(const S &stage, int n) {
-        int pair = thread_of_block() % WARP / 4;
-        unsigned first = stage.first + n * S::ROW;
-        left[0] = first + stage.even + pair * S::BYTES, right[0] = first + stage.even + (S::PAIRS - 1 - pair) * S::BYTES;
-        left[1] = first + stage.odd + pair * S::BYTES, right[1] = first + stage.odd + (S::PAIRS - 1 - pair) * S::BYTES;
-    }
-
-    /// Row i of the iterate, from -1 to 4.
-    __device__ __forceinline__ Sides row(int i) const {
-        int at = S::row(i) * S::ROW;
-        return {load_pair(left[i & 1] + at), load_pair(right[i & 1] + at)};
-    }
-
-    /// The update of the first sweep at the points of row i, less their values.
-    __device__ __forceinline__ Sides changes(const Weights &w, int i, const Sides &prev, const Sides &own,
-                                             const Sides &next) const {
-        constexpr int VALUE = sizeof(real);
-        unsigned near = left[i & 1] + S::row(i) * S::ROW, far = right[i & 1] + S::row(i) * S::ROW;
-        Sides g = {load_pair(near + S::G), load_pair(far + S::G)};
-        real left_prev = load_value(near - VALUE), left_next = load_value(near + 2 * VALUE);
-        real right_prev = load_value(far - VALUE), right_next = load_value(far + 2 * VALUE);
-        return {change(w, left_prev, own.left, left_next, prev.left, next.left, g.left),
-                change(w, right_prev, own.right, right_next, prev.right, next.right, g.right)};
-    }
-};
-
-/// Which of a lane's points its tile owns: a bit for each of its columns, and for each of its rows and their images.
-template <class P> struct Owned {
-    static constexpr int ROWS = Quadrants::ROWS, PAIR = 2, COLUMNS = 2 * PAIR;
-    unsigned bits = 0;
-
-    __device__ __forceinline__ explicit Owned(const Tile<P> &tile) {
-        int lane = thread_of_block() % WARP, x = PAIR * (lane / 4), y = ROWS * (lane % 4);
-#pragma unroll
-        for (int n = 0; n < PAIR; n++) {
-            bits |= tile.owns_column(x + n) << n | tile.owns_column(P::SIDE - 2 - x + n) << (PAIR + n);
-        }
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            bits |= tile.owns_row(y + i) << (COLUMNS + i) | tile.owns_row(P::SIDE - 1 - y - i) << (COLUMNS + ROWS + i);
-        }
-    }
-
-    /// Its columns in one of those rows.
-    __device__ __forceinline__ unsigned row(int i) const { return bits >> (COLUMNS + i) & 1 ? bits : 0; }
-
-    /// Adds the squares of the owned points of a row.
-    __device__ __forceinline__ void add(double &squares, int i, const Sides &values) const {
-        unsigned owned = row(i);
-        add_square_if(owned & 1, squares, values.left.x);
-        add_square_if(owned & 2, squares, values.left.y);
-        add_square_if(owned & 4, squares, values.right.x);
-        add_square_if(owned & 8, squares, values.right.y);
-    }
-};
-
-/// A tile that one warp works on.
-template <class P> struct TileOfWarp {
-    static constexpr int ROWS = Quadrants::ROWS;
-    static_assert(P::SIDE == 2 * Quadrants::HALF);
-    /// The lane's rows and their mirror images.
-    Sides own[2][ROWS];
-    Quadrants quadrants;
-
-    /// The first sweep; adds up the squares of the owned points, or no squares.
-    template <bool MEASURES>
-    __device__ __forceinline__ void split(const Tile<P> &tile, const Owned<P> &owned, double &squares) {
-        const Weights &w = tile.arguments.weights;
-        // The mirror images lie the other way round.
-        Stage<P> stage(tile);
-        int n = thread_of_block() % 4;
-        StagedRows<P> here(stage, n), there(stage, P::SIDE / ROWS - 1 - n);
-        Sides prev = here.row(-1), mirrored_next = there.row(ROWS);
-        own[0][0] = here.row(0), own[1][0] = there.row(ROWS - 1);
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            int image = ROWS - 1 - i;
-            Sides next = here.row(i + 1), mirrored_prev = there.row(image - 1);
-            Sides above = here.changes(w, i, prev, own[0][i], next);
-            Sides below = there.changes(w, image, mirrored_prev, own[1][i], mirrored_next);
-            prev = own[0][i], mirrored_next = own[1][i];
-            if (i + 1 < ROWS) own[0][i + 1] = next, own[1][i + 1] = mirrored_prev;
-            if (MEASURES) owned.add(squares, i, above), owned.add(squares, ROWS + i, below);
-            quadrants.fold(i, above, below);
-        }
-    }
-
-    __device__ __forceinline__ void transform() {
-        const Pair *factors = memory + P::MATRICES + thread_of_block() % WARP;
-        unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(factors));
-        auto factor = [=](int i) { return load_pair(from + i * WARP * int(sizeof(Pair))); };
-        quadrants.transform(reinterpret_cast<const Operand *>(memory), factor);
-    }
-
-    /// Adds the correction to the owned points and stores them.
-    __device__ __forceinline__ void join(const Tile<P> &tile, const Owned<P> &owned) {
-        int lane = thread_of_block() % WARP, x = 2 * (lane / 4), y = ROWS * (lane % 4);
-        const long long pitch = tile.arguments.grid.pitch;
-        // Of most tiles whole pairs are owned.
-        bool are_pairs = tile.is_aligned & (tile.left | tile.right) % 2 == 0;
-        auto write = [=](unsigned owned, real *left, real *right, const Sides &own, const Sides &change) {
-            auto sum = [](Pair first, Pair second) { return make_pair(first.x + second.x, first.y + second.y); };
-            Sides values = {sum(own.left, change.left), sum(own.right, change.right)};
-            if (are_pairs) {
-                if (owned & 1) *reinterpret_cast<Pair *>(left) = values.left;
-                if (owned & 4) *reinterpret_cast<Pair *>(right) = values.right;
-            } else {
-                if (owned & 1) left[0] = values.left.x;
-                if (owned & 2) left[1] = values.left.y;
-                if (owned & 4) right[0] = values.right.x;
-                if (owned & 8) right[1] = values.right.y;
-            }
-        };
-        // Both pairs of a row, and of its mirror image.
-        real *left = tile.to + y * pitch + x, *right = left + (P::SIDE - 2 - 2 * x);
-        real *left_below = left + (P::SIDE - 1 - 2 * y) * pitch, *right_below = right + (P::SIDE - 1 - 2 * y) * pitch;
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            Sides above, below;
-            quadrants.unfold(i, above, below);
-            write(owned.row(i), left, right, own[0][i], above);
-            write(owned.row(ROWS + i), left_below, right_below, own[1][i], below);
-            left += pitch, right += pitch, left_below -= pitch, right_below -= pitch;
-        }
-    }
-};
-
-/// The tile of a warp, of those from `first` on that are worked on at a time. Tiles beside each other share points, so
-/// the warps of a block take such; of what is left at the end every block gets some.
-template <class P> __device__ __forceinline__ int tile_of_warp(int first, int tiles) {
-    int warp = thread_of_block() / WARP;
-    bool are_all = first + int(gridDim.x) * P::GROUPS <= tiles;
-    return first + (are_all ? blockIdx.x * P::GROUPS + warp : warp * gridDim.x + blockIdx.x);
-}
-
-/// One cycle of tiles that one warp each works on. Of each warp one sum of squares is written.
-template <class P> __device__ __forceinline__ void cycle_of_warps(const SpectralArguments &arguments) {
-    const CycleArguments &a = arguments.cycle;
-    load_tables<P>(arguments);
-    wait_for_tables();
-    auto tile = [&](int i) { return Tile<P>(a, a.first + unknown(i)); };
-    auto copy = [&](int i) {
-        if (i >= arguments.tiles) return;
-        Stage<P> stage(tile(i));
-        if (tile(i).is_aligned) {
-            stage.template copy<true>(tile(i));
-        } else {
-            stage.template copy<false>(tile(i));
-        }
-    };
-    double squares = 0;
-    int first = after_cycle_before(0), i = tile_of_warp<P>(first, arguments.tiles);
-    copy(i);
-    while (i < arguments.tiles) {
-        TileOfWarp<P> of_warp;
-        Owned<P> owned(tile(i));
-        Stage<P>::wait();
-        if (a.squares) {
-            of_warp.template split<true>(tile(i), owned, squares);
-        } else {
-            of_warp.template split<false>(tile(i), owned, squares);
-        }
-        __syncwarp();
-        first += gridDim.x * P::GROUPS;
-        int next = tile_of_warp<P>(first, arguments.tiles);
-        copy(next);
-        of_warp.transform();
-        of_warp.join(tile(i), owned);
-        i = next;
-    }
-    if (a.squares) write_sum_of_lanes(squares, a.squares + (blockIdx.x * blockDim.x + threadIdx.x) / WARP);
-}
-
 #define KERNEL(side, warps, groups, chunk, keeps_factors, ahead)                                                       \
     extern "C" __global__ void __launch_bounds__(4 * WARP * warps * groups, 1)                                         \
         side_##side(const __grid_constant__ SpectralArguments arguments) {                                             \
         cycle<Plan<side, warps, groups, chunk, keeps_factors, ahead>>(arguments);                                      \
     }
 
-#define KERNEL_OF_WARPS(side, tiles)                                                                                   \
-    extern "C" __global__ void __launch_bounds__(WARP * tiles, 1)                                                      \
-        side_##side(const __grid_constant__ SpectralArguments arguments) {                                             \
-        cycle_of_warps<Plan<side, 1, tiles, 2, true, 1>>(arguments);                                                   \
-    }
-
 // `SQUARES` of `solver/cuda/spectral/tensor.rs`.
 #if REAL_BITS == 64
-KERNEL_OF_WARPS(32, 8)
 KERNEL(48, 1, 3, 3, true, 1)
 KERNEL(64, 1, 2, 4, true, 1)
 KERNEL(128, 2, 1, 2, false, 4)
 #else
-KERNEL_OF_WARPS(32, 16)
 KERNEL(64, 1, 4, 4, true, 1)
 KERNEL(96, 1, 2, 2, true, 1)
-KERNEL(128, 2, 2, 2, false, 1)
+KERNEL(128, 2, 2, 4, false, 1)
 #endif

@@ -932,7 +932,7 @@ fn simulated_devices_have_the_results_of_one() {
         ("--shape 64 --method classic", "64, the points"),
         ("--shape 64 --batch 3", "3, the lines"),
         ("--shape 40x64 --method classic", "4, the bands of 16 rows"),
-        ("--shape 40x64 --method pyramid --height 2 --memory 14112", "7, the slabs of a pass"),
+        ("--shape 40x64 --method pyramid --height 2 --memory 14784", "7, the slabs of a pass"),
     ] {
         refuse(&format!("{settings} --simulate-devices 99"), &format!("it must be 1 to {parts}"));
     }
@@ -1014,7 +1014,7 @@ fn simulated_devices_share_matrices_lines_and_slabs() {
         ("--shape 30 --batch 6 --tile 8", "the lines of a batch are independent"),
         ("--shape 30 --batch 6 --method classic", "the lines of a batch are independent"),
         (
-            "--shape 40x64 --method pyramid --height 2 --memory 14112",
+            "--shape 40x64 --method pyramid --height 2 --memory 14784",
             "the slabs of a pass read the computer's memory",
         ),
         (
@@ -1348,7 +1348,7 @@ fn a_figure_of_any_kind_is_reproduced_from_its_own_file() {
 #[test]
 fn figures_of_passes_have_what_was_measured() {
     let folder = folder();
-    let render = "render --shape 24x18 --method pyramid --height 3 --memory 8kB --at-cycle";
+    let render = "render --shape 24x18 --method pyramid --height 3 --memory 8064 --at-cycle";
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     let measured = |options: &str| {
         tilescope(&folder, &format!("{render} {options} --kind height -o a.csv"))

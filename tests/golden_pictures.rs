@@ -416,7 +416,7 @@ fn planes_that_visit_fast_memory() {
         let mut run = RunSpec::default();
         run.problem.shape = vec![64, 64];
         run.method.set_name(method);
-        (run.method.height, run.method.memory) = (height, Some(ByteCount::new(22 * 24 * 66)));
+        (run.method.height, run.method.memory) = (height, Some(ByteCount::new(22 * 24 * 68)));
         run.method.backend = Backend::Cpu;
         let view = view(kind, 1, [640, 400], Theme::Light);
         let mut snapshot = snapshot(&run, &view);

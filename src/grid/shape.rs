@@ -11,8 +11,12 @@ use std::ops::Range;
 const ARRAYS: usize = 4;
 
 /// Rows of a 3D grid lie a multiple of this many values apart, and their first interior points at one, which is 128 bytes
-/// in double precision: what a GPU reads at a time. Other grids lie close together.
+/// in double precision: what a GPU reads at a time.
 const UNIT: usize = 16;
+
+/// Rows of a 2D grid lie a multiple of this many values apart, which is 16 bytes in single precision: what a GPU copies to
+/// shared memory by itself begins at one. Systems in 1D lie close together.
+const UNIT_2D: usize = 4;
 
 /// The interior points of a 1D, 2D or 3D grid, without the boundary around them.
 ///
@@ -172,7 +176,7 @@ impl Shape {
         let [x, y, z] = self.n.map(|n| n as u128 + 2);
         let values = match self.dim {
             1 => x.saturating_mul(self.batch as u128),
-            2 => x.saturating_mul(y),
+            2 => x.next_multiple_of(UNIT_2D as u128).saturating_mul(y),
             _ => {
                 let unit = UNIT as u128;
                 let plane = x.next_multiple_of(unit).saturating_mul(y).saturating_add(unit);
@@ -246,11 +250,15 @@ impl Shape {
         self.nx() * self.rows()
     }
 
-    /// Stored values from a point to the next one along y: a row and its two boundary values, and in 3D what follows up to
-    /// a multiple of 16.
+    /// Stored values from a point to the next one along y: a row and its two boundary values, and what follows up to a
+    /// multiple of 4 in 2D, and of 16 in 3D.
     pub fn stride(&self) -> usize {
         let row = self.nx() + 2;
-        if self.dim == 3 { row.next_multiple_of(UNIT) } else { row }
+        match self.dim {
+            1 => row,
+            2 => row.next_multiple_of(UNIT_2D),
+            _ => row.next_multiple_of(UNIT),
+        }
     }
 
     /// Stored values from a point to the next one along z; 0 in 1D and 2D.
@@ -316,6 +324,16 @@ impl fmt::Display for Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_of_planes_lie_multiples_of_four_values_apart() {
+        for (nx, stride) in [(1, 4), (2, 4), (3, 8), (1022, 1024), (1024, 1028)] {
+            let shape = Shape::grid_2d(nx, 5).unwrap();
+            assert_eq!((shape.stride(), shape.stored()), (stride, 7 * stride), "{nx}");
+            assert_eq!(shape.row_start(2), 3 * stride, "{nx}");
+        }
+        assert_eq!(Shape::grid_1d(1024, 3).unwrap().stride(), 1026);
+    }
 
     #[test]
     fn rows_of_volumes_begin_at_multiples_of_a_unit() {

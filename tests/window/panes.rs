@@ -93,7 +93,7 @@ pub fn pyramid() -> RunSpec {
     let mut run = small();
     run.method.set_name(MethodName::Pyramid);
     (run.method.height, run.method.memory) =
-        (Some(Height::Sweeps(3)), Some(ByteCount::new(50_000)));
+        (Some(Height::Sweeps(3)), Some(ByteCount::new(51_000)));
     run
 }
 

@@ -388,7 +388,7 @@ mod tests {
                 assert!(height(most).is_ok() && height(most + 1).is_err(), "{method:?}");
             }
         }
-        assert_eq!(Streaming::memory_of(2, &shape, f64), ByteCount::new(2 * 24 * 22));
+        assert_eq!(Streaming::memory_of(2, &shape, f64), ByteCount::new(2 * 24 * 24));
     }
 
     #[test]

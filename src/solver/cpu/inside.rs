@@ -403,7 +403,11 @@ impl SubgridSolver {
 fn shown_of(part: &Field<f64>, slice: Option<Slice>, plane: usize) -> Vec<f64> {
     let (shape, stored) = (part.shape(), part.as_slice());
     let (width, mut values) = match slice {
-        None => (shape.stride(), stored.to_vec()),
+        None => {
+            let width = shape.nx() + 2;
+            let rows = stored.chunks(shape.stride()).map(|row| &row[..width]);
+            (width, rows.flatten().copied().collect::<Vec<_>>())
+        }
         Some(slice) => {
             let strides = [1, shape.stride(), shape.plane_stride()];
             let first = shape.first_row_of_plane() + plane * strides[slice.axis];

@@ -1,10 +1,11 @@
 //! The arguments of kernels, with the same layout as in `kernels/stencil.cuh`, `norms.cuh`, `field.cuh` and
 //! `observe.cu`. Sizes and offsets are asserted on both sides.
 
+use super::tensor_map::{Rows, TensorMap};
 use crate::grid::{AxisTiling, Real, Shape};
 use crate::problem::{Source, Weights};
 use crate::solver::{CycleNorms, ResidualNorms};
-use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
+use cudarc::driver::{DeviceRepr, DriverError, ValidAsZeroBits};
 use std::mem::{ManuallyDrop, offset_of};
 
 /// The most points of an axis, or tiles: kernels count in 32 bits, and add two such numbers.
@@ -243,6 +244,53 @@ impl<Cycle> SpectralArguments<Cycle> {
     }
 }
 
+/// `StripArguments` in `kernels/spectral_strips.cu`: of the iterate and of g, rows p, p + 4, p + 8, … are an array of their own.
+#[repr(C)]
+pub(super) struct StripArguments<R> {
+    spectral: SpectralArguments<FlatArguments<R>>,
+    /// The iterate from the boundary above the grid on, copied nine rows and eight rows at a time.
+    nine: [TensorMap; 4],
+    eight: [TensorMap; 4],
+    /// Eight rows at a time.
+    g: [TensorMap; 4],
+}
+
+impl<R: Real> StripArguments<R> {
+    /// Those of strips of which so many columns are copied.
+    ///
+    /// # Errors
+    /// [`DriverError`] if the driver describes no such copies.
+    pub fn new(
+        spectral: SpectralArguments<FlatArguments<R>>,
+        columns: u32,
+    ) -> Result<Self, DriverError> {
+        let FlatArguments { from, g, grid, tiles, .. } = spectral.cycle;
+        let bytes = size_of::<R>() as i64;
+        let pitch = grid.pitch * bytes;
+        let [width, height] = tiles.map(|axis| i64::from(axis.points));
+        // Rows of an array from one on, every fourth one; their first column is two before the grid.
+        let maps = |first: Pointer, from_row: i64, rows: i64, copied: u32| {
+            let map = |part: i64| {
+                let before = (from_row + part) * pitch - 2 * bytes;
+                let rows = Rows {
+                    precision: R::PRECISION,
+                    first: first.wrapping_add_signed(before),
+                    shape: [width + 3, (rows - part + 3) / 4].map(i64::unsigned_abs),
+                    pitch: 4 * pitch.unsigned_abs(),
+                };
+                TensorMap::of(rows, [columns, copied])
+            };
+            Ok::<_, DriverError>([map(0)?, map(1)?, map(2)?, map(3)?])
+        };
+        Ok(Self {
+            nine: maps(from, -1, height + 2, 9)?,
+            eight: maps(from, -1, height + 2, 8)?,
+            g: maps(g, 0, height, 8)?,
+            spectral,
+        })
+    }
+}
+
 const fn assert_spectral<Cycle>() {
     assert!(offset_of!(SpectralArguments<Cycle>, tables) == size_of::<Cycle>());
     assert!(offset_of!(SpectralArguments<Cycle>, tiles) == size_of::<Cycle>() + 8);
@@ -265,6 +313,9 @@ const fn assert_layout<R>() {
     assert!(offset_of!(DampedArguments<R, VolumeArguments<R>>, omega) == damped);
     assert!(size_of::<DampedArguments<R, VolumeArguments<R>>>() == damped + 8);
     assert_spectral::<FlatArguments<R>>();
+    let maps = offset_of!(StripArguments<R>, nine);
+    assert!(maps == size_of::<SpectralArguments<FlatArguments<R>>>().next_multiple_of(128));
+    assert!(size_of::<StripArguments<R>>() == maps + 12 * 128);
     assert_spectral::<VolumeArguments<R>>();
     assert!(size_of::<WeightsArgument<R, 4>>() == weights);
     let weights = 6 * size_of::<R>();
@@ -354,6 +405,8 @@ unsafe impl<Grid, Tiles, Weights> DeviceRepr for CycleArguments<Grid, Tiles, Wei
 unsafe impl<R: Real, Cycle: DeviceRepr> DeviceRepr for DampedArguments<R, Cycle> {}
 // SAFETY: as above.
 unsafe impl<Cycle: DeviceRepr> DeviceRepr for SpectralArguments<Cycle> {}
+// SAFETY: as above; the driver wrote the descriptions.
+unsafe impl<R: Real> DeviceRepr for StripArguments<R> {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for WindowArgument {}
 // SAFETY: as above.

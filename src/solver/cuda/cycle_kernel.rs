@@ -2,7 +2,7 @@
 
 use super::arguments::{
     AxisArgument, CycleArguments, DampedArguments, FlatArguments, GridArgument, Pointer,
-    SpectralArguments, SplitArgument, VolumeArguments, WeightsArgument, counted,
+    SpectralArguments, SplitArgument, StripArguments, VolumeArguments, WeightsArgument, counted,
 };
 use super::gpu::Gpu;
 use super::ptx::File;
@@ -187,6 +187,17 @@ impl Cycle {
     }
 }
 
+/// The tiles of a cycle in the sine basis.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SpectralTiles {
+    /// Where their tables lie.
+    pub tables: Pointer,
+    /// How many there are.
+    pub tiles: i32,
+    /// The columns that are copied for the tiles of a strip together, where they are in strips.
+    pub strip: Option<u32>,
+}
+
 /// A kernel with the shape that it is launched in.
 pub(super) struct Launch {
     pub function: CudaFunction,
@@ -283,25 +294,25 @@ impl Launch {
         unsafe { launch.launch(self.config) }.map(|_| ())
     }
 
-    /// Enqueues one cycle of a kernel that takes `SpectralArguments`, with tables that lie at `tables`, of so many tiles.
+    /// Enqueues one cycle of a kernel that takes `SpectralArguments`, or `StripArguments` where its tiles are in strips.
     pub fn spectral_cycle<R: Real + DeviceRepr>(
         &self,
         stream: &Arc<CudaStream>,
         system: &DeviceSystem<R>,
         step: Step,
         cycle: &Cycle,
-        tables: Pointer,
-        tiles: i32,
+        of_cycle: SpectralTiles,
     ) -> Result<(), DriverError> {
+        let SpectralTiles { tables, tiles, strip } = of_cycle;
         let flat = SpectralArguments::new(cycle.flat(system, step), tables, tiles);
         let volume = SpectralArguments::new(cycle.volume(system, step), tables, tiles);
-        // SAFETY: the kernels of `spectral.rs` take these arguments; arrays and tables have the sizes of the
-        // grid and of its tiles.
+        // SAFETY: the kernels of `spectral` take these arguments; arrays and tables have the sizes of the grid and of
+        // its tiles.
         unsafe {
-            if system.shape.dim() < 3 {
-                self.enqueue(stream, &flat)
-            } else {
-                self.enqueue(stream, &volume)
+            match strip {
+                Some(columns) => self.enqueue(stream, &StripArguments::new(flat, columns)?),
+                None if system.shape.dim() < 3 => self.enqueue(stream, &flat),
+                None => self.enqueue(stream, &volume),
             }
         }
     }

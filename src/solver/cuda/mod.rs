@@ -60,6 +60,8 @@ mod statistics;
 mod stream;
 #[cfg(feature = "cuda")]
 mod system;
+#[cfg(feature = "cuda")]
+mod tensor_map;
 
 pub use super::Unavailable;
 pub use device::{Device, Gpus};

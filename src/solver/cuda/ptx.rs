@@ -42,6 +42,7 @@ files! {
     Register2d = "register_2d",
     Spectral = "spectral",
     SpectralTensor = "spectral_tensor",
+    SpectralStrips = "spectral_strips",
     SpectralTensor1d = "spectral_tensor_1d",
     SpectralTensor3d = "spectral_tensor_3d",
     SpectralCluster3d = "spectral_cluster_3d",
@@ -239,7 +240,8 @@ mod tests {
         let sides = ["side_32", "side_64", "side_96", "side_128"];
         for (file, forms, functions) in [
             (File::SpectralTensor1d, &one[..], &sides[..]),
-            (File::SpectralTensor, &two, &["side_32", "side_48", "side_64", "side_128"]),
+            (File::SpectralTensor, &two, &["side_48", "side_64", "side_128"]),
+            (File::SpectralStrips, &two, &["narrow", "wide"]),
             (File::SpectralTensor3d, &three, &["side_16", "side_24"]),
             (File::SpectralCluster3d, &three, &["side_32"]),
         ] {

@@ -126,21 +126,23 @@ pub(super) fn bytes_of<R>(shape: &Shape, planes: isize) -> i64 {
 
 /// An array of the grid on the GPU, with its boundary values, laid out as a [`Field`](crate::grid::Field).
 pub(super) struct Array<T> {
-    /// The values, and before them as many more as move the first interior point to a multiple of `ALIGNMENT` bytes.
+    /// The values, and before them as many more as move a point to a multiple of `ALIGNMENT` bytes: the first interior one, or
+    /// in 2D what lies two columns before it, where copies of strips begin (`kernels/spectral_strips.cu`).
     padded: CudaSlice<T>,
     padding: usize,
     /// Where its first interior point lies.
     pub interior: Pointer,
 }
 
-/// Bytes that a lane loads at once.
-const ALIGNMENT: usize = 16;
+/// Bytes of a sector, which memory is read and written in.
+const ALIGNMENT: usize = 32;
 
 impl<T: DeviceRepr + ValidAsZeroBits> Array<T> {
     /// An array of zeros.
     pub fn zeros(shape: &Shape, stream: &Arc<CudaStream>) -> Result<Self, DriverError> {
         let before = shape.row_start(0) + 1;
-        let padding = before.next_multiple_of(ALIGNMENT / size_of::<T>()) - before;
+        let aligned = if shape.dim() == 2 { before - 2 } else { before };
+        let padding = aligned.next_multiple_of(ALIGNMENT / size_of::<T>()) - aligned;
         let padded = stream.alloc_zeros(padding + shape.stored())?;
         let interior =
             padded.device_ptr(stream).0 + ((padding + before) * size_of::<T>()) as Pointer;

@@ -5,7 +5,8 @@ mod tensor;
 
 use super::arguments::Pointer;
 use super::cycle_kernel::{
-    Cycle, CycleKernel, Launch, Step, WARP, operations_per_second, tile_name, tiles_of,
+    Cycle, CycleKernel, Launch, SpectralTiles, Step, WARP, operations_per_second, tile_name,
+    tiles_of,
 };
 use super::ptx::File;
 use super::setting::Setting;
@@ -192,17 +193,17 @@ pub(super) fn build<R: Real + DeviceRepr>(
     let tables = gpu.check(stream.clone_htod(&tables))?;
     gpu.check(stream.synchronize())?;
     let at = tables.device_ptr(stream).0;
-    Ok(Some(Box::new(InSineBasis { kernel, cycle, footprint, tiles: count, at, _tables: tables })))
+    let strip = plan.and_then(Plan::columns_of_strip);
+    let tiles = SpectralTiles { tables: at, tiles: count, strip };
+    Ok(Some(Box::new(InSineBasis { kernel, cycle, footprint, tiles, _tables: tables })))
 }
 
 struct InSineBasis<R> {
     kernel: Launch,
     cycle: Cycle,
     footprint: Footprint,
-    /// Tiles of a launch.
-    tiles: i32,
-    /// Where the tables lie.
-    at: Pointer,
+    /// Those of a launch.
+    tiles: SpectralTiles,
     /// They live as long as the kernel.
     _tables: CudaSlice<R>,
 }
@@ -220,7 +221,7 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for InSineBasis<R> {
         system: &DeviceSystem<R>,
         step: Step,
     ) -> Result<(), DriverError> {
-        self.kernel.spectral_cycle(stream, system, step, &self.cycle, self.at, self.tiles)
+        self.kernel.spectral_cycle(stream, system, step, &self.cycle, self.tiles)
     }
 
     fn footprint(&self) -> Footprint {

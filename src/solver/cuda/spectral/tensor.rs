@@ -43,6 +43,29 @@ const LINES: [Line; 4] = [
     Line { side: 128, function: "side_128", columns: 8, tiles: 16, resident: 1 },
 ];
 
+/// How `spectral_strips.cu` works on square tiles of 32 points, one warp each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Strips {
+    precision: Precision,
+    function: &'static str,
+    /// Columns that are copied for the tiles of a strip together.
+    columns: u32,
+    /// Strips that a block works on at a time.
+    groups: usize,
+}
+
+/// The first one that takes the overlap is used.
+const STRIPS: [Strips; 4] = [
+    Strips { precision: Precision::F64, function: "narrow", columns: 124, groups: 2 },
+    Strips { precision: Precision::F64, function: "wide", columns: 132, groups: 2 },
+    Strips { precision: Precision::F32, function: "narrow", columns: 120, groups: 4 },
+    Strips { precision: Precision::F32, function: "wide", columns: 136, groups: 4 },
+];
+
+/// The side of the tiles of a strip, and how many they are.
+const STRIP_SIDE: usize = 32;
+const TILES_OF_STRIP: usize = 4;
+
 /// How `spectral_tensor.cu` works on square tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Square {
@@ -56,12 +79,10 @@ pub(super) struct Square {
     keeps_factors: bool,
 }
 
-const SQUARES: [Square; 8] = [
-    Square::of(Precision::F64, 32, "side_32", [1, 8], true),
+const SQUARES: [Square; 6] = [
     Square::of(Precision::F64, 48, "side_48", [4, 3], true),
     Square::of(Precision::F64, 64, "side_64", [4, 2], true),
     Square::of(Precision::F64, 128, "side_128", [8, 1], false),
-    Square::of(Precision::F32, 32, "side_32", [1, 16], true),
     Square::of(Precision::F32, 64, "side_64", [4, 4], true),
     Square::of(Precision::F32, 96, "side_96", [4, 2], true),
     Square::of(Precision::F32, 128, "side_128", [8, 2], false),
@@ -82,10 +103,11 @@ const CUBES: [Cube; 2] = [
     Cube { side: 24, function: "side_24", threads: 256, resident: 2 },
 ];
 
-/// The functions of the four files.
+/// The functions of the five files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plan {
     Line(Line),
+    Strips(Strips),
     Square(Square),
     Cube(Cube),
     /// `spectral_cluster_3d.cu`: a cluster of two blocks works on each cube of 32 points.
@@ -128,6 +150,14 @@ impl Plan {
             return None;
         }
         let plan = match (axes.len(), precision) {
+            (2, _) if side == STRIP_SIDE => {
+                // The halo on both sides of the strip, and what lies before it up to where copies begin.
+                let step = spectral.tiling().axes()[0].stride();
+                let needed = (TILES_OF_STRIP - 1) * step + side + 3;
+                let is_it =
+                    |plan: &Strips| plan.precision == precision && plan.columns as usize >= needed;
+                STRIPS.into_iter().find(is_it).map(Self::Strips)
+            }
             (2, _) => {
                 let is_it = |plan: &Square| (plan.precision, plan.side) == (precision, side);
                 SQUARES.into_iter().find(is_it).map(Self::Square)
@@ -155,17 +185,26 @@ impl Plan {
                 cluster: 1,
                 together: tiles as u32,
             },
+            Self::Strips(plan) => Layout {
+                file: File::SpectralStrips,
+                function: plan.function,
+                threads: WARP * (plan.groups * TILES_OF_STRIP) as u32,
+                bytes: plan.bytes(),
+                resident: 1,
+                tiles: 1,
+                cluster: 1,
+                together: (plan.groups * TILES_OF_STRIP) as u32,
+            },
             Self::Square(plan) => {
                 let Square { precision, side, function, warps, groups, keeps_factors } = plan;
-                // The matrices and the factors; and of each tile its quadrants, or what one warp reads of it.
+                // The matrices and the factors; and of each tile its quadrants.
                 let points = (side / 2).pow(2);
                 let pairs = 2 * points * 2 * precision.bytes();
-                let tile = if plan.is_of_one_warp() { plan.staged() } else { pairs };
                 Layout {
                     file: File::SpectralTensor,
                     function,
                     threads: WARP * (warps * groups) as u32,
-                    bytes: points * PAIR + usize::from(keeps_factors) * pairs + groups * tile,
+                    bytes: points * PAIR + (usize::from(keeps_factors) + groups) * pairs,
                     resident: 1,
                     tiles: 1,
                     cluster: 1,
@@ -201,11 +240,20 @@ impl Plan {
         }
     }
 
+    /// The columns that are copied for the tiles of a strip together, where tiles are in strips.
+    pub fn columns_of_strip(self) -> Option<u32> {
+        match self {
+            Self::Strips(plan) => Some(plan.columns),
+            _ => None,
+        }
+    }
+
     /// The tables as the kernels read them.
     pub fn tables(self, spectral: &Spectral) -> Vec<f64> {
         match self {
             Self::Line(plan) => plan.tables(spectral),
-            Self::Square(plan) => plan.tables(spectral),
+            Self::Strips(Strips { precision, .. }) => square_tables(spectral, precision),
+            Self::Square(Square { precision, .. }) => square_tables(spectral, precision),
             Self::Cube(plan) => plan.tables(spectral),
             Self::SharedCube => shared_cube_tables(spectral),
         }
@@ -324,41 +372,52 @@ impl Square {
     ) -> Self {
         Self { precision, side, function, warps, groups, keeps_factors }
     }
+}
 
-    /// Whether a warp works on a tile alone, which has no quadrants in shared memory then.
-    fn is_of_one_warp(self) -> bool {
-        self.warps == 1
+impl Strips {
+    /// Bytes of shared memory: `Strip::TOTAL` and `Places::BYTES` of the kernel.
+    fn bytes(self) -> usize {
+        let Self { precision, columns, groups, .. } = self;
+        let points = (STRIP_SIDE / 2).pow(2);
+        let tables = points * PAIR + 4 * points * precision.bytes();
+        // Four times nine rows of the iterate and eight of g, each rounded up to 128 bytes, and a barrier.
+        let rows =
+            |rows: usize| (rows * columns as usize * precision.bytes()).next_multiple_of(128);
+        let strip = 4 * (rows(9) + rows(8)) + 128;
+        // 32 places of each warp.
+        let places = TILES_OF_STRIP * WARP as usize * 20;
+        tables + groups * (strip + places)
     }
+}
 
-    /// Bytes of what one warp reads of a tile: `Stage::TOTAL` of the kernel.
-    fn staged(self) -> usize {
-        // Rows of the iterate with its halo, and as many of g; one of each is left out.
-        2 * (self.side + 3) * (self.side * self.precision.bytes() + 32)
+/// What corrections are multiplied by in single precision, because tensor cores round towards zero. In each of the four
+/// products a sum is rounded three times for every 8 of its terms, and loses 2⁻²⁶ of itself on average each time, as was
+/// measured (3.0, 6.4, 9.5 and 14.5 · 10⁻⁷ in all for 32, 64, 96 and 128 points; this gives 3.6 to 14.3 · 10⁻⁷). Of the low
+/// part of each value, two bits are lost where it has 13, and one where it has 12: 7/8 of 2⁻²³ of a mantissa, or 7/12 of its
+/// mean.
+fn rounding_compensation(side: usize, precision: Precision) -> f64 {
+    let roundings = 4.0 * 3.0 * (side / 2) as f64 / 8.0;
+    let low_parts = 4.0 * 7.0 / 12.0;
+    match precision {
+        Precision::F64 => 1.0,
+        Precision::F32 => 1.0 + roundings * 2_f64.powi(-26) + low_parts * 2_f64.powi(-23),
     }
+}
 
-    /// What corrections are multiplied by in single precision, because tensor cores round sums towards zero. In each of the
-    /// four products a sum is rounded three times for every 8 of its terms, and loses 2⁻²⁶ of itself on average each time, as
-    /// was measured (3.0, 6.4, 9.5 and 14.5 · 10⁻⁷ in all for 32, 64, 96 and 128 points; this gives 3.6 to 14.3 · 10⁻⁷).
-    fn rounding_compensation(self) -> f64 {
-        let roundings = 4 * 3 * (self.side / 2) / 8;
-        match self.precision {
-            Precision::F64 => 1.0,
-            Precision::F32 => 1.0 + roundings as f64 * 2_f64.powi(-26),
-        }
-    }
-
-    fn tables(self, spectral: &Spectral) -> Vec<f64> {
-        let quadrants = Quadrants { side: self.side, are_of_one_warp: self.is_of_one_warp() };
-        let [forward, backward] = quadrants.matrices(
-            spectral,
-            match self.precision {
-                Precision::F64 => matrix,
-                Precision::F32 => matrix_in_parts,
-            },
-        );
-        let factor = |modes: [usize; 2]| spectral.factor(&modes) * self.rounding_compensation();
-        [forward, backward, quadrants.factors(factor)].concat()
-    }
+/// The tables of squares.
+fn square_tables(spectral: &Spectral, precision: Precision) -> Vec<f64> {
+    let side = spectral.axes()[0].side();
+    let quadrants = Quadrants { side, are_of_one_warp: side == STRIP_SIDE };
+    let [forward, backward] = quadrants.matrices(
+        spectral,
+        match precision {
+            Precision::F64 => matrix,
+            Precision::F32 => matrix_in_parts,
+        },
+    );
+    let compensation = rounding_compensation(side, precision);
+    let factor = |modes: [usize; 2]| spectral.factor(&modes) * compensation;
+    [forward, backward, quadrants.factors(factor)].concat()
 }
 
 /// A square matrix of so many blocks along a side, given its entries, as a kernel loads it.
@@ -435,7 +494,9 @@ impl Cube {
 mod tests {
     use super::super::tests::{SYMMETRIC, of_tile};
     use super::*;
+    use crate::grid::Tiling;
     use crate::problem::Stencil;
+    use crate::solver::{Method, Subiterations};
 
     fn planned(
         tile: &[usize],
@@ -468,7 +529,8 @@ mod tests {
             }
             assert!(!is_planned(&[40, 40, 20][..dim], &SYMMETRIC, Precision::F64), "{dim}");
         }
-        for Square { side, precision, .. } in SQUARES {
+        let squares = SQUARES.iter().map(|plan| (plan.side, plan.precision));
+        for (side, precision) in squares.chain(Precision::ALL.map(|precision| (32, precision))) {
             assert!(is_planned(&[side; 2], &SYMMETRIC, precision), "{side} {precision:?}");
         }
         assert!(!is_planned(&[48; 2], &SYMMETRIC, Precision::F32), "an odd number of blocks");
@@ -484,6 +546,7 @@ mod tests {
             (&[64], Precision::F64, 2 * 32 * 32),
             (&[32, 32], Precision::F64, 6 * 16 * 16),
             (&[64, 64], Precision::F64, 6 * 32 * 32),
+            (&[32, 32], Precision::F32, 8 * 16 * 16),
             (&[64, 64], Precision::F32, 8 * 32 * 32),
             (&[16, 16, 16], Precision::F64, 16 * 16 + 16_usize.pow(3)),
             (&[24, 24, 24], Precision::F64, 24 * 24 + 24_usize.pow(3)),
@@ -495,12 +558,29 @@ mod tests {
     }
 
     #[test]
-    fn a_warp_has_room_for_what_it_reads() {
-        for (precision, tables, tile, warps) in
-            [(Precision::F64, 4096 + 8192, 20_160, 8), (Precision::F32, 4096 + 4096, 11_200, 16)]
-        {
-            let (plan, _) = planned(&[32; 2], &SYMMETRIC, precision).unwrap();
-            assert_eq!(plan.layout().bytes, tables + warps * tile, "{precision:?}");
+    fn strips_have_room_for_what_their_tiles_read() {
+        let shape = crate::grid::Shape::grid_2d(300, 300).unwrap();
+        for precision in Precision::ALL {
+            for overlap in (0..=30).step_by(2) {
+                let tiling = Tiling::new(&[300; 2], &[32; 2], &[overlap; 2]).unwrap();
+                let spectral = Spectral::new(Subiterations::Infinite, &tiling, &SYMMETRIC).unwrap();
+                let setting = Setting {
+                    method: &Method::Spectral(spectral.clone()),
+                    precision,
+                    shape: &shape,
+                    shared_bytes: 227 * 1024,
+                    is_per_point: false,
+                    block_size: None,
+                };
+                let plan = Plan::of(&setting, &spectral).unwrap();
+                let columns = plan.columns_of_strip().unwrap() as usize;
+                // Two columns before the first tile, and one after the last.
+                assert!(columns > 2 + 3 * (32 - overlap) + 32, "overlap {overlap}");
+                // Rows that are read together lie in different banks.
+                assert_eq!(columns * precision.bytes() % 64, 32, "overlap {overlap}");
+                let is_narrow = plan.layout().function == "narrow";
+                assert_eq!(is_narrow, overlap >= 4, "overlap {overlap}");
+            }
         }
     }
 
@@ -518,7 +598,8 @@ mod tests {
     #[test]
     fn blocks_fit_a_multiprocessor() {
         let plans = LINES.map(Plan::Line).into_iter().chain(SQUARES.map(Plan::Square));
-        for plan in plans.chain(CUBES.map(Plan::Cube)).chain([Plan::SharedCube]) {
+        let plans = plans.chain(STRIPS.map(Plan::Strips)).chain(CUBES.map(Plan::Cube));
+        for plan in plans.chain([Plan::SharedCube]) {
             let Layout { threads, bytes, resident, .. } = plan.layout();
             // Of 228 KiB of shared memory the driver keeps 1 KiB for each block.
             assert!(resident as usize * (bytes + 1024) <= 228 * 1024, "{plan:?}");
