@@ -24,7 +24,7 @@ struct StripArguments {
     /// The iterate from the boundary above the grid on, nine rows and eight rows at a time, and g, eight at a time.
     TensorMap nine[4], eight[4], g[4];
 };
-static_assert(OFFSET(StripArguments, nine) == 256 - (REAL_BITS == 32) * 128);
+static_assert(OFFSET(StripArguments, nine) == (REAL_BITS == 64 ? 256 : 128));
 static_assert(sizeof(StripArguments) == OFFSET(StripArguments, nine) + 12 * 128);
 
 /// How the strips of a block lie in its shared memory.
@@ -85,6 +85,7 @@ template <class P> struct Places {
             int tile_y = a.first / a.x.count + strip / of_row, in_row = strip % of_row;
             bool is_last = in_row == of_row - 1;
             int leader = is_last ? a.x.count - 1 : in_row * P::TILES, tile_x = leader + warp % P::TILES;
+            // Copies begin at multiples of 16 bytes: of four values in single precision.
             int begin = a.x.start(leader) / 4 * 4;
             place.x = begin, place.y = a.y.start(tile_y);
             // A warp for which there is no tile works on what lies at the beginning, of which it owns nothing.
@@ -130,6 +131,8 @@ template <class P> struct Strip {
     static_assert(ROW % 64 == 32);
     /// Bytes of nine and of eight rows, rounded up to where the accelerator can write.
     static constexpr int NINE = (9 * ROW + 127) / 128 * 128, EIGHT = (8 * ROW + 127) / 128 * 128;
+    /// Bytes that are copied: 34 rows of the iterate and 32 of g.
+    static constexpr int COPIED = (34 + 32) * ROW;
     /// Where g begins.
     static constexpr int G = 4 * NINE;
     /// The barrier that says whether all has arrived, and how many warps have read all.
@@ -153,7 +156,7 @@ template <class P> struct Strip {
 
     /// Begins to copy what the tiles from a column and a row on read; by one thread.
     __device__ __forceinline__ void copy(const StripArguments &arguments, int x, int y) const {
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(first + BARRIER), "n"(66 * ROW) : "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(first + BARRIER), "n"(COPIED) : "memory");
         auto copy_rows = [=](int to, const TensorMap *maps, int y) {
             asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
                          "[%0], [%1, {%2, %3}], [%4];" ::"r"(first + to),

@@ -21,8 +21,8 @@
 #include "norms.cuh"
 #include "square.cuh"
 
-/// Lanes that hold a row: HALF / 4 pairs, rounded up to a power of two.
-__device__ constexpr int lanes_of_row(int pairs) { return pairs <= 8 ? 8 : pairs <= 16 ? 16 : 32; }
+/// Lanes that hold a row: its pairs, rounded up to a power of two.
+__device__ constexpr int lanes_of_row(int pairs) { return pairs <= 16 ? 16 : 32; }
 
 /// How tiles of a side are worked on.
 template <int SIDE_, int WARPS_, int GROUPS_, int CHUNK_, bool KEEPS_FACTORS_, int AHEAD_> struct Plan {

@@ -62,8 +62,10 @@ const STRIPS: [Strips; 4] = [
     Strips { precision: Precision::F32, function: "wide", columns: 136, groups: 4 },
 ];
 
-/// The side of the tiles of a strip, and how many they are.
-const STRIP_SIDE: usize = 32;
+/// The side of a plane that one warp works on: a tile of a strip, or a plane of a cube that two blocks share.
+const ONE_WARP_SIDE: usize = 32;
+
+/// Tiles of a strip.
 const TILES_OF_STRIP: usize = 4;
 
 /// How `spectral_tensor.cu` works on square tiles.
@@ -114,9 +116,6 @@ pub(super) enum Plan {
     SharedCube,
 }
 
-/// The side of a cube that two blocks share.
-const SHARED_SIDE: usize = 32;
-
 /// The shared memory of a block on GPUs of compute capability 9.0 and 10.0, which have clusters. No GPU without them gives as
 /// much; and no other form takes these cubes, so that a GPU must not accept what it cannot run.
 const SHARED_WITH_CLUSTERS: usize = 227 * 1024;
@@ -150,7 +149,7 @@ impl Plan {
             return None;
         }
         let plan = match (axes.len(), precision) {
-            (2, _) if side == STRIP_SIDE => {
+            (2, _) if side == ONE_WARP_SIDE => {
                 // The halo on both sides of the strip, and what lies before it up to where copies begin.
                 let step = spectral.tiling().axes()[0].stride();
                 let needed = (TILES_OF_STRIP - 1) * step + side + 3;
@@ -164,7 +163,7 @@ impl Plan {
             }
             (_, Precision::F32) => None,
             (1, _) => LINES.into_iter().find(|plan| plan.side == side).map(Self::Line),
-            _ if side == SHARED_SIDE && setting.shared_bytes >= SHARED_WITH_CLUSTERS => {
+            _ if side == ONE_WARP_SIDE && setting.shared_bytes >= SHARED_WITH_CLUSTERS => {
                 Some(Self::SharedCube)
             }
             _ => CUBES.into_iter().find(|plan| plan.side == side).map(Self::Cube),
@@ -224,8 +223,8 @@ impl Plan {
             },
             Self::SharedCube => {
                 // Threads of a block: its columns. It has half of the tile, the matrices, and a sum of each thread.
-                let threads = SHARED_SIDE.pow(2) / 2;
-                let values = SHARED_SIDE.pow(3) / 2 + 2 * (SHARED_SIDE / 2).pow(2) + threads;
+                let threads = ONE_WARP_SIDE.pow(2) / 2;
+                let values = ONE_WARP_SIDE.pow(3) / 2 + 2 * (ONE_WARP_SIDE / 2).pow(2) + threads;
                 Layout {
                     file: File::SpectralCluster3d,
                     function: "side_32",
@@ -378,7 +377,7 @@ impl Strips {
     /// Bytes of shared memory: `Strip::TOTAL` and `Places::BYTES` of the kernel.
     fn bytes(self) -> usize {
         let Self { precision, columns, groups, .. } = self;
-        let points = (STRIP_SIDE / 2).pow(2);
+        let points = (ONE_WARP_SIDE / 2).pow(2);
         let tables = points * PAIR + 4 * points * precision.bytes();
         // Four times nine rows of the iterate and eight of g, each rounded up to 128 bytes, and a barrier.
         let rows =
@@ -407,7 +406,7 @@ fn rounding_compensation(side: usize, precision: Precision) -> f64 {
 /// The tables of squares.
 fn square_tables(spectral: &Spectral, precision: Precision) -> Vec<f64> {
     let side = spectral.axes()[0].side();
-    let quadrants = Quadrants { side, are_of_one_warp: side == STRIP_SIDE };
+    let quadrants = Quadrants { side };
     let [forward, backward] = quadrants.matrices(
         spectral,
         match precision {
@@ -427,8 +426,6 @@ type LaidOut = fn(usize, &dyn Fn(usize, usize) -> f64) -> Vec<f64>;
 struct Quadrants {
     /// That of the square.
     side: usize,
-    /// Whether one warp keeps all of them in registers (`quadrants.cuh`).
-    are_of_one_warp: bool,
 }
 
 impl Quadrants {
@@ -437,12 +434,17 @@ impl Quadrants {
         self.side / 16
     }
 
+    /// Whether one warp keeps all of them in registers (`quadrants.cuh`).
+    fn are_of_one_warp(&self) -> bool {
+        self.side == ONE_WARP_SIDE
+    }
+
     /// The matrix of all quadrants and its transpose, each laid out by `laid_out(blocks, entry)`.
     fn matrices(&self, spectral: &Spectral, laid_out: LaidOut) -> [Vec<f64>; 2] {
         let blocks = self.blocks();
         let modes = &spectral.axes()[0];
         // One warp has neighbouring points in the same place of different blocks.
-        let point = |place: usize| match self.are_of_one_warp {
+        let point = |place: usize| match self.are_of_one_warp() {
             true => blocks * (place % 8) + place / 8,
             false => place,
         };
@@ -457,7 +459,7 @@ impl Quadrants {
         let of_quadrant = |quadrant: usize| {
             let [x, y] = [quadrant % 2 == 1, quadrant / 2 == 1];
             // One warp begins with y.
-            factors(self.blocks(), |p, q| match self.are_of_one_warp {
+            factors(self.blocks(), |p, q| match self.are_of_one_warp() {
                 true => factor([mode(x, q), mode(y, p)]),
                 false => factor([mode(x, p), mode(y, q)]),
             })
@@ -468,9 +470,9 @@ impl Quadrants {
 
 /// The matrices of a plane, and its factors for each mode along z: odd numbers first.
 fn shared_cube_tables(spectral: &Spectral) -> Vec<f64> {
-    let quadrants = Quadrants { side: SHARED_SIDE, are_of_one_warp: true };
+    let quadrants = Quadrants { side: ONE_WARP_SIDE };
     let [forward, backward] = quadrants.matrices(spectral, matrix);
-    let modes = (1..=SHARED_SIDE).step_by(2).chain((2..=SHARED_SIDE).step_by(2));
+    let modes = (1..=ONE_WARP_SIDE).step_by(2).chain((2..=ONE_WARP_SIDE).step_by(2));
     let factors =
         modes.flat_map(|z| quadrants.factors(|[x, y]| spectral.factor(&[x, y, z]))).collect();
     [forward, backward, factors].concat()
@@ -521,7 +523,7 @@ mod tests {
         let is_planned = |tile: &[usize], stencil: &Stencil, precision| {
             planned(tile, stencil, precision).is_some()
         };
-        let cubes = CUBES.iter().map(|plan| plan.side).chain([SHARED_SIDE]);
+        let cubes = CUBES.iter().map(|plan| plan.side).chain([ONE_WARP_SIDE]);
         for (dim, sides) in [(1, LINES.map(|plan| plan.side).to_vec()), (3, cubes.collect())] {
             for side in sides {
                 assert!(is_planned(&[side; 3][..dim], &SYMMETRIC, Precision::F64), "{dim} {side}");
