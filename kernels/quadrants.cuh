@@ -9,7 +9,7 @@
 // core and the matrix always operand A. What comes out (the new index on lane / 4, the other one on the pair
 // 2 (lane % 4)) is operand B of the next product, along the other axis, so that no transpose is needed.
 //
-// Tables: F and its transpose as the lanes load them (H H / 2 operands each), then the factors of each quadrant, in pairs.
+// Tables: F and its transpose as the lanes load them (H H / 2 operands each, in single precision H H / 4), then the factors of each quadrant, in pairs.
 // `solver/cuda/spectral/tensor.rs` writes them.
 #pragma once
 #include "tensor.cuh"
@@ -24,8 +24,14 @@ struct Sides {
 struct Quadrants {
     static constexpr int BLOCKS = 2, ROWS = 2 * BLOCKS, HALF = 8 * BLOCKS;
     /// Operands of one of the two matrices.
-    static constexpr int MATRIX = HALF * HALF / 2;
+    static constexpr int MATRIX = HALF * HALF / 2 / DEPTH;
+    static constexpr int PAIRS = 4 * BLOCKS * BLOCKS;
+    /// Quadrants that are multiplied together.
+    static constexpr int TOGETHER = REAL_BITS == 64 ? 1 : 2;
     Pair data[4][BLOCKS][BLOCKS];
+
+    /// One pair of all.
+    __device__ __forceinline__ Pair &pair(int i) { return data[i / (BLOCKS * BLOCKS)][i / BLOCKS % BLOCKS][i % BLOCKS]; }
 
     /// A value of a quadrant: of the lane's row i and its column n.
     __device__ __forceinline__ real &value(int quadrant, int i, int n) {
@@ -65,11 +71,35 @@ struct Quadrants {
         below = {make_pair(c[0], c[1]), make_pair(d[1], d[0])};
     }
 
+    /// Multiplies all values by what products need (`Scale` in `tensor.cuh`); `unit` is that of the arguments.
+    __device__ __forceinline__ Scale scaled(float unit) {
+#if REAL_BITS == 64
+        return {};
+#else
+        // Several, which do not wait for each other.
+        float largest[4] = {};
+#pragma unroll
+        for (int i = 0; i < PAIRS; i++) largest[i % 4] = largest_of(largest[i % 4], pair(i));
+        largest[0] = fmaxf(fmaxf(largest[0], largest[1]), fmaxf(largest[2], largest[3]));
+        Scale scale(largest_of_warp(largest[0]), unit);
+#pragma unroll
+        for (int i = 0; i < PAIRS; i++) pair(i) = scale.before(pair(i));
+        return scale;
+#endif
+    }
+
     /// A product of all quadrants.
     template <bool TURNED> __device__ __forceinline__ void product(const Operand *matrix) {
         KeptMatrix<BLOCKS> kept(matrix);
 #pragma unroll
-        for (int quadrant = 0; quadrant < 4; quadrant++) multiply<BLOCKS, TURNED>(data[quadrant], kept);
+        for (int first = 0; first < 4; first += TOGETHER) {
+            auto block = [&](int k, int n) -> Pair & {
+                Pair(&quadrant)[BLOCKS][BLOCKS] = data[first + n / BLOCKS];
+                return TURNED ? quadrant[n % BLOCKS][k] : quadrant[k][n % BLOCKS];
+            };
+            constexpr int COLUMNS = TOGETHER * BLOCKS;
+            multiply_blocks<COLUMNS, COLUMNS, BLOCKS, COLUMNS>(block, kept);
+        }
     }
 
     /// Both ways, with the factors between them. The matrices lie in shared memory, and `factor(i)` is pair i of the lane's
@@ -83,11 +113,10 @@ struct Quadrants {
             product<true>(of_lane + way * MATRIX);
             if (way == 1) break;
 #pragma unroll
-            for (int i = 0; i < 4 * BLOCKS * BLOCKS; i++) {
+            for (int i = 0; i < PAIRS; i++) {
                 Pair multiplier = factor(i);
-                Pair &value = data[i / (BLOCKS * BLOCKS)][i / BLOCKS % BLOCKS][i % BLOCKS];
-                value.x *= multiplier.x;
-                value.y *= multiplier.y;
+                pair(i).x *= multiplier.x;
+                pair(i).y *= multiplier.y;
             }
         }
     }

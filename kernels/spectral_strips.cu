@@ -16,16 +16,16 @@ struct alignas(128) TensorMap {
     unsigned char bytes[128];
 };
 
-/// The arguments of these kernels; `StripArguments` in `solver/cuda/arguments.rs` has the same layout. Rows p, p + 4, p + 8, …
-/// are an array of their own, for p = 0 to 3, which is copied some rows at a time. The first column of an array is two before
-/// the first interior point.
+/// The arguments of these kernels; `StripArguments` in `solver/cuda/arguments.rs` has the same layout. A map has the rows p,
+/// p + 4, p + 8, … of an array together, for p from 0 on. Its first column is two before the first interior point.
 struct StripArguments {
     SpectralArguments spectral;
-    /// The iterate from the boundary above the grid on, nine rows and eight rows at a time, and g, eight at a time.
-    TensorMap nine[4], eight[4], g[4];
+    /// The iterate: nine rows for two p, from the boundary above the grid on, and eight rows for two p, from two rows after it
+    /// on; and g: eight rows for four p.
+    TensorMap nine, eight, g;
 };
 static_assert(OFFSET(StripArguments, nine) == (REAL_BITS == 64 ? 256 : 128));
-static_assert(sizeof(StripArguments) == OFFSET(StripArguments, nine) + 12 * 128);
+static_assert(sizeof(StripArguments) == OFFSET(StripArguments, nine) + 3 * 128);
 
 /// How the strips of a block lie in its shared memory.
 template <int GROUPS_, int COLUMNS_> struct Plan {
@@ -129,21 +129,23 @@ template <class P> struct Strip {
     /// Columns before the first of its tiles, and bytes of a row.
     static constexpr int BEFORE = 2, ROW = P::COLUMNS * int(sizeof(real));
     static_assert(ROW % 64 == 32);
-    /// Bytes of nine and of eight rows, rounded up to where the accelerator can write.
-    static constexpr int NINE = (9 * ROW + 127) / 128 * 128, EIGHT = (8 * ROW + 127) / 128 * 128;
+    static constexpr int NINE = 9 * ROW, EIGHT = 8 * ROW;
+    /// Where the rows of each map begin, where the accelerator can write.
+    static constexpr int AT_EIGHT = (2 * NINE + 127) / 128 * 128, G = (AT_EIGHT + 2 * EIGHT + 127) / 128 * 128;
     /// Bytes that are copied: 34 rows of the iterate and 32 of g.
     static constexpr int COPIED = (34 + 32) * ROW;
-    /// Where g begins.
-    static constexpr int G = 4 * NINE;
     /// The barrier that says whether all has arrived, and how many warps have read all.
-    static constexpr int BARRIER = G + 4 * EIGHT, READ = BARRIER + 8, TOTAL = BARRIER + 128;
+    static constexpr int BARRIER = (G + 4 * EIGHT + 127) / 128 * 128, READ = BARRIER + 8, TOTAL = BARRIER + 128;
 
     /// Where it lies.
     unsigned first;
 
     /// Where row 4 n + i of the iterate lies, for i from -1, which may be the halo above the tiles, to 4, which may be the one
     /// below them, and n = 0; and of g.
-    static constexpr __device__ __forceinline__ int row(int i) { return (i + 1) % 4 * NINE + (i + 1) / 4 * ROW; }
+    static constexpr __device__ __forceinline__ int row(int i) {
+        int p = (i + 1) % 4, n = (i + 1) / 4;
+        return (p < 2 ? p * NINE : AT_EIGHT + (p - 2) * EIGHT) + n * ROW;
+    }
     static constexpr __device__ __forceinline__ int row_of_g(int i) { return G + i * EIGHT; }
 
     /// By one thread, before all else.
@@ -154,21 +156,22 @@ template <class P> struct Strip {
                      : "memory");
     }
 
-    /// Begins to copy what the tiles from a column and a row on read; by one thread.
-    __device__ __forceinline__ void copy(const StripArguments &arguments, int x, int y) const {
+    /// Copies rows from y on.
+    __device__ __forceinline__ void copy(int to, const TensorMap &map, int x, int y) const {
+        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                     "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(first + to),
+                     "l"(&map), "r"(x), "r"(y / 4), "r"(y % 4), "r"(first + BARRIER)
+                     : "memory");
+    }
+
+    /// Begins to copy what the tiles from a column and a row on read of g, and then of the iterate; by one thread.
+    __device__ __forceinline__ void copy_g(const StripArguments &arguments, int x, int y) const {
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(first + BARRIER), "n"(COPIED) : "memory");
-        auto copy_rows = [=](int to, const TensorMap *maps, int y) {
-            asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-                         "[%0], [%1, {%2, %3}], [%4];" ::"r"(first + to),
-                         "l"(maps + y % 4), "r"(x), "r"(y / 4), "r"(first + BARRIER)
-                         : "memory");
-        };
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            // The first row of the array is the boundary above the grid.
-            copy_rows(i * NINE, i < 2 ? arguments.nine : arguments.eight, y + i);
-            copy_rows(G + i * EIGHT, arguments.g, y + i);
-        }
+        copy(G, arguments.g, x, y);
+    }
+    __device__ __forceinline__ void copy_iterate(const StripArguments &arguments, int x, int y) const {
+        copy(0, arguments.nine, x, y);
+        copy(AT_EIGHT, arguments.eight, x, y);
     }
 
     /// Waits for the copies of a strip, given its number.
@@ -274,20 +277,24 @@ template <class P> struct Tile {
         }
     }
 
-    __device__ __forceinline__ void transform() {
+    /// The products; returns how their results are to be added.
+    __device__ __forceinline__ Scale transform(float unit) {
         const Pair *factors = memory + P::MATRICES + lane_of_warp();
         unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(factors));
         auto factor = [=](int i) { return load_pair(from + i * WARP * int(sizeof(Pair))); };
+        Scale scale = quadrants.scaled(unit);
         quadrants.transform(reinterpret_cast<const Operand *>(memory), factor);
+        return scale;
     }
 
     /// Adds the correction to the owned points and stores them, in pairs where whole pairs are owned.
-    template <bool IN_PAIRS> __device__ __forceinline__ void join(const CycleArguments &a, const Place &place) {
+    template <bool IN_PAIRS>
+    __device__ __forceinline__ void join(const CycleArguments &a, const Place &place, const Scale &scale) {
         Owned<P> owned(place);
         int lane = lane_of_warp(), x = 2 * (lane / 4), y = ROWS * (lane % 4), pitch = a.grid.pitch;
         // The points are not read again before they are in the next cycle.
-        auto write = [](bool is_row, unsigned columns, real *at, Pair own, Pair change) {
-            Pair sum = make_pair(own.x + change.x, own.y + change.y);
+        auto write = [&scale](bool is_row, unsigned columns, real *at, Pair own, Pair change) {
+            Pair sum = make_pair(scale.sum(own.x, change.x), scale.sum(own.y, change.y));
             if (IN_PAIRS) {
                 if (is_row && columns & 1) __stcs(reinterpret_cast<Pair *>(at), sum);
             } else {
@@ -322,15 +329,18 @@ template <class P> __device__ __forceinline__ void cycle(const StripArguments &a
     Strip<P> strip = {strips + warp / P::TILES * Strip<P>::TOTAL};
     bool begins = warp % P::TILES == 0 && lane_of_warp() == 0;
     if (begins) strip.prepare();
-    wait_for_tables();
     Places<P> places(arguments.spectral, strips + P::GROUPS * Strip<P>::TOTAL + warp * Places<P>::BYTES);
-    auto copy = [&](int number) {
+    auto corner_of = [&](int number) {
         Place place = places.of(number);
-        if (place.y >= 0) strip.copy(arguments, place.x - place.in_strip, place.y);
+        return make_int2(place.x - place.in_strip, place.y);
     };
     double squares = 0;
+    // Only the iterate is of the cycle before.
+    int2 corner = corner_of(0);
+    if (begins && corner.y >= 0) strip.copy_g(arguments, corner.x, corner.y);
     int number = after_cycle_before(0);
-    if (begins) copy(number);
+    if (begins && corner.y >= 0) strip.copy_iterate(arguments, corner.x, corner.y);
+    wait_for_tables();
     for (Place place = places.of(number); place.y >= 0; place = places.of(number)) {
         Tile<P> of_warp;
         Owned<P> owned(place);
@@ -346,14 +356,17 @@ template <class P> __device__ __forceinline__ void cycle(const StripArguments &a
         places.prepare_next(number);
         __syncwarp();
         // The last of the strip's warps begins to copy the next.
-        if (lane_of_warp() == 0 && strip.have_all_read()) copy(number + 1);
+        if (lane_of_warp() == 0 && strip.have_all_read()) {
+            int2 next = corner_of(number + 1);
+            if (next.y >= 0) strip.copy_g(arguments, next.x, next.y), strip.copy_iterate(arguments, next.x, next.y);
+        }
         __syncwarp();
-        of_warp.transform();
+        Scale scale = of_warp.transform(arguments.spectral.unit);
         place = places.of(number);
         if (place.owns_pairs()) {
-            of_warp.template join<true>(a, place);
+            of_warp.template join<true>(a, place, scale);
         } else {
-            of_warp.template join<false>(a, place);
+            of_warp.template join<false>(a, place, scale);
         }
         number++;
     }

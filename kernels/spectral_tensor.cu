@@ -15,7 +15,7 @@
 // A group of 4 WARPS warps works on a tile; a block has GROUPS groups, and passes over the tiles. Tiles of 32 x 32 points have
 // kernels of their own (`spectral_strips.cu`).
 //
-// Tables: F and its transpose as the lanes load them (H H / 2 operands each), then the factors of each quadrant, in pairs.
+// Tables: F and its transpose as the lanes load them (H H / 2 operands each, in single precision H H / 4), then the factors of each quadrant, in pairs.
 // `solver/cuda/spectral/tensor.rs` writes them.
 // Variants: 2d symmetric sm_90
 #include "norms.cuh"
@@ -34,8 +34,9 @@ template <int SIDE_, int WARPS_, int GROUPS_, int CHUNK_, bool KEEPS_FACTORS_, i
     static constexpr int GROUPS = GROUPS_, THREADS = 4 * WARP * WARPS;
     /// 8 x 8 blocks along a quadrant, and those of a warp's strip.
     static constexpr int BLOCKS = HALF / 8, STRIP = BLOCKS / WARPS;
-    /// Blocks of a product that are accumulated at a time.
-    static constexpr int CHUNK = CHUNK_;
+    /// Blocks of a product that are accumulated at a time, and by turns; where warps share a quadrant, registers would not
+    /// suffice for more.
+    static constexpr int CHUNK = CHUNK_, TURNS = WARPS == 1 ? CHUNK : 2;
     /// Whether the factors stay in shared memory.
     static constexpr bool KEEPS_FACTORS = KEEPS_FACTORS_;
 
@@ -46,10 +47,16 @@ template <int SIDE_, int WARPS_, int GROUPS_, int CHUNK_, bool KEEPS_FACTORS_, i
     static constexpr int AHEAD = AHEAD_;
     static_assert(ROWS % AHEAD == 0);
 
-    /// Pairs: the matrices, the factors, the quadrants of a tile.
-    static constexpr int MATRICES = HALF * HALF * int(sizeof(Operand) / sizeof(Pair));
+    /// Operands of one of the two matrices; and pairs: the matrices, the factors, the quadrants of a tile.
+    static constexpr int MATRIX = HALF * HALF / 2 / DEPTH;
+    static constexpr int MATRICES = 2 * MATRIX * int(sizeof(Operand) / sizeof(Pair));
     static constexpr int FACTORS = 2 * HALF * HALF, QUADRANTS = 2 * HALF * HALF;
     static constexpr int KEPT = MATRICES + (KEEPS_FACTORS ? FACTORS : 0);
+
+    /// In single precision, the largest value of each warp of the block; they lie after all quadrants.
+    static __device__ __forceinline__ real *largest_values() {
+        return reinterpret_cast<real *>(memory + KEPT + GROUPS * QUADRANTS);
+    }
 };
 
 /// Waits for some threads of the block.
@@ -59,21 +66,21 @@ __device__ __forceinline__ void wait(int barrier, int threads) {
 
 /// A matrix in shared memory, whose blocks are counted from a warp's strip on, along both indices.
 template <class P> struct Matrix {
-    static constexpr int BLOCK = WARP * sizeof(Operand);
+    static constexpr int BLOCK = WARP * sizeof(Operand), COLUMNS = P::BLOCKS / DEPTH;
     unsigned addresses[2][2];
 
     __device__ __forceinline__ Matrix(const Operand *values, int strip) {
         unsigned first = static_cast<unsigned>(__cvta_generic_to_shared(values));
         int own = strip * BLOCK, other = -own;
         if (P::WARPS == 1) own = other = 0;
-        addresses[0][0] = first + own * P::BLOCKS + own;
-        addresses[0][1] = first + own * P::BLOCKS + other;
-        addresses[1][0] = first + other * P::BLOCKS + own;
-        addresses[1][1] = first + other * P::BLOCKS + other;
+        addresses[0][0] = first + own * COLUMNS + own / DEPTH;
+        addresses[0][1] = first + own * COLUMNS + other / DEPTH;
+        addresses[1][0] = first + other * COLUMNS + own / DEPTH;
+        addresses[1][1] = first + other * COLUMNS + other / DEPTH;
     }
 
     __device__ __forceinline__ Operand at(int m, int k) const {
-        return load_operand(addresses[m / P::STRIP % 2][k / P::STRIP % 2] + (m * P::BLOCKS + k) * BLOCK);
+        return load_operand(addresses[m / P::STRIP % 2][DEPTH * k / P::STRIP % 2] + (m * COLUMNS + k) * BLOCK);
     }
 };
 
@@ -86,8 +93,31 @@ template <class P> __device__ __forceinline__ int place(int y, int x) {
     return y * P::PAIRS + x;
 }
 
+/// Writes the largest value of a warp's part of a tile, in single precision.
+template <class P> __device__ __forceinline__ void write_largest(real largest) {
+#if REAL_BITS == 32
+    largest = largest_of_warp(largest);
+    if (thread_of_block() % WARP == 0) P::largest_values()[thread_of_block() / WARP] = largest;
+#endif
+}
+
+/// How the values of a tile are scaled, once all of its warps have written.
+template <class P> __device__ __forceinline__ Scale scale_of_tile(float unit) {
+#if REAL_BITS == 64
+    return {};
+#else
+    real largest = 0;
+#pragma unroll
+    for (int i = 0; i < 4 * P::WARPS; i += 2) {
+        const real *values = P::largest_values() + thread_of_block() / P::THREADS * (4 * P::WARPS);
+        largest = largest_of(largest, reinterpret_cast<const Pair *>(values)[i / 2]);
+    }
+    return {largest, unit};
+#endif
+}
+
 /// All four products of a quadrant, or of one warp's strip of it.
-template <class P> __device__ __forceinline__ void transform(const Pair *tables) {
+template <class P> __device__ __forceinline__ void transform(const Pair *tables, float unit) {
     constexpr int BLOCKS = P::BLOCKS, STRIP = P::STRIP;
     int thread = thread_of_block(), group = thread / P::THREADS, warp = thread % P::THREADS / WARP;
     int lane = thread % WARP, row = lane / 4, pair = lane % 4;
@@ -96,18 +126,24 @@ template <class P> __device__ __forceinline__ void transform(const Pair *tables)
     // The first block of the warp's strip; and a block of the whole, counted from there.
     int strip = P::WARPS == 1 ? 0 : warp / 4 * STRIP;
     auto block = [=](int i) { return P::WARPS == 1 ? i : i < STRIP ? strip + i : i - strip; };
-    const Operand *matrices = reinterpret_cast<const Operand *>(memory) + lane;
-    Matrix<P> forward(matrices, strip), backward(matrices + P::HALF * P::HALF / 2, strip);
+    auto matrix = [](int number, int thread) {
+        int strip = P::WARPS == 1 ? 0 : thread % P::THREADS / WARP / 4 * STRIP;
+        return Matrix<P>(reinterpret_cast<const Operand *>(memory) + number * P::MATRIX + thread % WARP, strip);
+    };
+    Matrix<P> forward = matrix(0, thread), backward = matrix(1, thread);
     Pair data[BLOCKS][STRIP];
+    Scale scale = scale_of_tile<P>(unit);
     // (x, y): x is summed over first.
 #pragma unroll
     for (int k = 0; k < BLOCKS; k++) {
 #pragma unroll
-        for (int n = 0; n < STRIP; n++) data[k][n] = quadrant[place<P>(8 * (strip + n) + row, 4 * block(k) + pair)];
+        for (int n = 0; n < STRIP; n++) {
+            data[k][n] = scale.before(quadrant[place<P>(8 * (strip + n) + row, 4 * block(k) + pair)]);
+        }
     }
     if constexpr (P::WARPS == 1) {
-        multiply<P::CHUNK, false>(data, forward);
-        multiply<P::CHUNK, true>(data, forward);
+        multiply<P::CHUNK, false, P::TURNS>(data, forward);
+        multiply<P::CHUNK, true, P::TURNS>(data, forward);
 #pragma unroll
         for (int k = 0; k < BLOCKS; k++) {
 #pragma unroll
@@ -117,8 +153,10 @@ template <class P> __device__ __forceinline__ void transform(const Pair *tables)
                 data[k][n].y *= factor.y;
             }
         }
-        multiply<P::CHUNK, false>(data, backward);
-        multiply<P::CHUNK, true>(data, backward);
+        // Found when it is needed: registers are scarce.
+        if (REAL_BITS == 32) backward = matrix(1, thread_of_block());
+        multiply<P::CHUNK, false, P::TURNS>(data, backward);
+        multiply<P::CHUNK, true, P::TURNS>(data, backward);
 #pragma unroll
         for (int k = 0; k < BLOCKS; k++) {
 #pragma unroll
@@ -151,11 +189,11 @@ template <class P> __device__ __forceinline__ void transform(const Pair *tables)
                 }
             }
         };
-        multiply<P::CHUNK, false>(data, forward);
+        multiply<P::CHUNK, false, P::TURNS>(data, forward);
         // The areas lie in the quadrant, which the other warp may still read.
         wait(barrier, 2 * WARP);
         exchange(0);
-        multiply<P::CHUNK, false>(data, forward);
+        multiply<P::CHUNK, false, P::TURNS>(data, forward);
 #pragma unroll
         for (int k = 0; k < BLOCKS; k++) {
 #pragma unroll
@@ -166,9 +204,11 @@ template <class P> __device__ __forceinline__ void transform(const Pair *tables)
             }
         }
         exchange(1);
-        multiply<P::CHUNK, false>(data, backward);
+        // Found when it is needed: registers are scarce.
+        if (REAL_BITS == 32) backward = matrix(1, thread_of_block());
+        multiply<P::CHUNK, false, P::TURNS>(data, backward);
         exchange(0);
-        multiply<P::CHUNK, false>(data, backward);
+        multiply<P::CHUNK, false, P::TURNS>(data, backward);
         wait(barrier, 2 * WARP);
 #pragma unroll
         for (int k = 0; k < BLOCKS; k++) {
@@ -246,6 +286,7 @@ __device__ __forceinline__ void split(const Tile<P> &tile, double &squares) {
     bool is_active = P::PAIRS == LANES || m < P::PAIRS;
     const CycleArguments &arguments = tile.arguments;
     bool measures = arguments.squares;
+    real largest = 0;
     Quad g[P::AHEAD];
     Quad prev = tile.template rows<IS_ALIGNED>(tile.from, first - 1, m, is_active), own = tile.template rows<IS_ALIGNED>(tile.from, first, m, is_active);
 #pragma unroll
@@ -291,29 +332,40 @@ __device__ __forceinline__ void split(const Tile<P> &tile, double &squares) {
         real sign = y & 1 ? -1 : 1;
         if (is_active) {
             Pair *at = quadrants + place<P>(y, m);
-            at[0] = make_pair(even.x + even_below.x, even.y + even_below.y);
-            at[QUADRANT] = make_pair(odd.x + odd_below.x, odd.y + odd_below.y);
-            at[2 * QUADRANT] = make_pair(sign * (even.x - even_below.x), sign * (even.y - even_below.y));
-            at[3 * QUADRANT] = make_pair(sign * (odd.x - odd_below.x), sign * (odd.y - odd_below.y));
+            auto write = [&](int quadrant, Pair values) {
+                at[quadrant * QUADRANT] = values;
+#if REAL_BITS == 32
+                largest = largest_of(largest, values);
+#endif
+            };
+            write(0, make_pair(even.x + even_below.x, even.y + even_below.y));
+            write(1, make_pair(odd.x + odd_below.x, odd.y + odd_below.y));
+            write(2, make_pair(sign * (even.x - even_below.x), sign * (even.y - even_below.y)));
+            write(3, make_pair(sign * (odd.x - odd_below.x), sign * (odd.y - odd_below.y)));
         }
     }
+    write_largest<P>(largest);
 }
 
 /// Adds the correction to the owned points of a tile and stores them.
 template <class P, bool IS_ALIGNED>
-__device__ __forceinline__ void join(const Tile<P> &tile) {
+__device__ __forceinline__ void join(const Tile<P> &tile, float unit) {
     constexpr int LANES = P::LANES, QUADRANT = P::QUADRANTS / 4;
     int thread = thread_of_block() % P::THREADS, group = thread_of_block() / P::THREADS;
     const Pair *quadrants = memory + P::KEPT + group * P::QUADRANTS;
     int m = thread % LANES, first = thread / LANES * P::ROWS;
     bool is_active = P::PAIRS == LANES || m < P::PAIRS;
     int x = 2 * m, other = P::SIDE - 2 - x;
+    Scale scale;
 #pragma unroll
     for (int i = 0; i < P::ROWS; i += P::AHEAD) {
         Quad own[P::AHEAD];
 #pragma unroll
         for (int j = 0; j < P::AHEAD; j++) own[j] = tile.template rows<IS_ALIGNED>(tile.from, first + i + j, m, is_active);
-        if (i == 0) wait(1 + group, P::THREADS);
+        if (i == 0) {
+            wait(1 + group, P::THREADS);
+            scale = scale_of_tile<P>(unit);
+        }
 #pragma unroll
         for (int j = 0; j < P::AHEAD; j++) {
             int y = first + i + j, mirrored = P::SIDE - 1 - y;
@@ -326,11 +378,13 @@ __device__ __forceinline__ void join(const Tile<P> &tile) {
             Pair difference_y = make_pair(sign * (even_y.x - odd_y.x), sign * (even_y.y + odd_y.y));
             if (is_active) {
                 const Quad &u = own[j];
-                tile.store(x, y, u.a.x + (sum.x + sum_y.x), u.a.y + (sum.y + sum_y.y));
-                tile.store(other, y, u.b.x + (difference.y + difference_y.y), u.b.y + (difference.x + difference_y.x));
-                tile.store(x, mirrored, u.c.x + (sum.x - sum_y.x), u.c.y + (sum.y - sum_y.y));
-                tile.store(other, mirrored, u.d.x + (difference.y - difference_y.y),
-                           u.d.y + (difference.x - difference_y.x));
+                auto store = [&](int x, int y, Pair own, real first, real second) {
+                    tile.store(x, y, scale.sum(own.x, first), scale.sum(own.y, second));
+                };
+                store(x, y, u.a, sum.x + sum_y.x, sum.y + sum_y.y);
+                store(other, y, u.b, difference.y + difference_y.y, difference.x + difference_y.x);
+                store(x, mirrored, u.c, sum.x - sum_y.x, sum.y - sum_y.y);
+                store(other, mirrored, u.d, difference.y - difference_y.y, difference.x - difference_y.x);
             }
         }
     }
@@ -358,12 +412,12 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
         }
         if (i < tiles) {
             wait(1 + thread_of_block() / P::THREADS, P::THREADS);
-            transform<P>(tables);
+            transform<P>(tables, arguments.unit);
             Tile<P> tile(a, unknown(i));
             if (tile.is_aligned) {
-                join<P, true>(tile);
+                join<P, true>(tile, arguments.unit);
             } else {
-                join<P, false>(tile);
+                join<P, false>(tile, arguments.unit);
             }
             wait(1 + thread_of_block() / P::THREADS, P::THREADS);
         }
@@ -385,6 +439,6 @@ KERNEL(64, 1, 2, 4, true, 1)
 KERNEL(128, 2, 1, 2, false, 4)
 #else
 KERNEL(64, 1, 4, 4, true, 1)
-KERNEL(96, 1, 2, 2, true, 1)
+KERNEL(96, 1, 2, 3, true, 1)
 KERNEL(128, 2, 2, 4, false, 1)
 #endif

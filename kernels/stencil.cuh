@@ -260,8 +260,10 @@ struct SpectralArguments {
     CycleArguments cycle;
     /// The tables of a tile, laid out as the kernel says.
     const real *tables;
-    /// Tiles of the launch, and what would be padding.
-    int tiles, unused;
+    /// Tiles of the launch.
+    int tiles;
+    /// Of kernels in half precision: what the corrections of a tile whose values are 1 to 2 are multiplied by in the end.
+    float unit;
 };
 
 static_assert(OFFSET(SpectralArguments, tables) == sizeof(CycleArguments));

@@ -2,7 +2,7 @@
 #pragma once
 #include "stencil.cuh"
 
-/// Two neighbouring values, and what a lane loads of a matrix at once: in single precision the parts of four entries.
+/// Two neighbouring values, and what a lane loads of a matrix at once: in single precision parts of eight entries.
 #if REAL_BITS == 64
 typedef double2 Pair;
 typedef double2 Operand;
@@ -15,8 +15,9 @@ __device__ __forceinline__ Pair make_pair(float x, float y) { return make_float2
 static_assert(sizeof(Operand) == 16);
 
 #if REAL_BITS == 64
-/// C += A B of 16 x 8 blocks: `low` and `high` are A of the first and the second four columns.
-__device__ __forceinline__ void multiply_16(Pair &c, Pair &d, Operand low, Operand high, Pair b) {
+/// C += A B of 16 x 8 blocks, all at once: `low` and `high` are A of the first and the second four columns.
+constexpr int PARTS = 1;
+__device__ __forceinline__ void multiply_16(int, Pair &c, Pair &d, Operand low, Operand high, Pair b) {
     asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+d"(c.x), "+d"(c.y), "+d"(d.x), "+d"(d.y)
@@ -32,6 +33,17 @@ __device__ __forceinline__ void multiply_8(Pair &c, Operand a, Pair b) {
         : "+d"(c.x), "+d"(c.y)
         : "d"(a.y), "d"(b.y));
 }
+
+/// 8 x 8 blocks of data that a product sums over at a time, and such blocks as an operand.
+constexpr int DEPTH = 1;
+typedef Pair Data;
+__device__ __forceinline__ Data operand_of(const Pair (&blocks)[DEPTH]) { return blocks[0]; }
+
+/// Doubles are multiplied as they are.
+struct Scale {
+    __device__ __forceinline__ Pair before(Pair values) const { return values; }
+    __device__ __forceinline__ real sum(real value, real correction) const { return value + correction; }
+};
 
 /// A pair from shared memory, where it is needed: volatile, or the compiler loads many ahead and spills them.
 __device__ __forceinline__ double2 load_pair(unsigned address) {
@@ -49,27 +61,77 @@ __device__ __forceinline__ double load_value(unsigned address) {
     return value;
 }
 #else
-/// C += A B of 16 x 8 blocks of numbers with 11 significant bits, summed in single precision.
-__device__ __forceinline__ void multiply_parts(Pair &c, Pair &d, Operand a, Pair b) {
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+/// As above.
+constexpr int DEPTH = 2;
+
+/// Every value is the sum of two numbers of half precision, which have 11 significant bits.
+struct Data {
+    unsigned high[DEPTH], low[DEPTH];
+};
+
+__device__ __forceinline__ Data operand_of(const Pair (&blocks)[DEPTH]) {
+    Data data;
+#pragma unroll
+    for (int i = 0; i < DEPTH; i++) {
+        asm("{\n\t"
+            ".reg .f16 x, y;\n\t"
+            ".reg .f32 rest_x, rest_y;\n\t"
+            "cvt.rn.f16x2.f32 %0, %3, %2;\n\t"
+            "mov.b32 {x, y}, %0;\n\t"
+            "cvt.f32.f16 rest_x, x;\n\t"
+            "cvt.f32.f16 rest_y, y;\n\t"
+            "sub.f32 rest_x, %2, rest_x;\n\t"
+            "sub.f32 rest_y, %3, rest_y;\n\t"
+            "cvt.rn.f16x2.f32 %1, rest_y, rest_x;\n\t"
+            "}"
+            : "=&r"(data.high[i]), "=r"(data.low[i])
+            : "f"(blocks[i].x), "f"(blocks[i].y));
+    }
+    return data;
+}
+
+/// C += A B of 16 x 16 and 16 x 8 blocks of half precision, summed in single precision.
+__device__ __forceinline__ void multiply_parts(Pair &c, Pair &d, Operand a, const unsigned (&b)[DEPTH]) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(c.x), "+f"(c.y), "+f"(d.x), "+f"(d.y)
         : "r"(__float_as_uint(a.x)), "r"(__float_as_uint(a.y)), "r"(__float_as_uint(a.z)), "r"(__float_as_uint(a.w)),
-          "r"(__float_as_uint(b.x)), "r"(__float_as_uint(b.y)));
+          "r"(b[0]), "r"(b[1]));
 }
 
-/// The first 11 significant bits of a number. Rounding it would take one more operation for each value of each product, an
-/// eighth of a kernel.
-__device__ __forceinline__ float cut(float number) { return __uint_as_float(__float_as_uint(number) & 0xffffe000u); }
+/// C += A B, in three parts. The product of the two low parts is below the rounding of single precision.
+constexpr int PARTS = 3;
+__device__ __forceinline__ void multiply_16(int part, Pair &c, Pair &d, Operand high, Operand low, const Data &b) {
+    multiply_parts(c, d, part == 0 ? low : high, part == 1 ? b.low : b.high);
+}
 
-/// C += A B of 16 x 8 blocks. Every number is the sum of two of 11 significant bits, of A those in `high` and `low`; the
-/// product of the two low parts is below the rounding of single precision. The low part of B has up to 13 bits, of which
-/// tensor cores take 11.
-__device__ __forceinline__ void multiply_16(Pair &c, Pair &d, Operand high, Operand low, Pair b) {
-    Pair upper = make_pair(cut(b.x), cut(b.y)), lower = make_pair(b.x - upper.x, b.y - upper.y);
-    multiply_parts(c, d, low, upper);
-    multiply_parts(c, d, high, lower);
-    multiply_parts(c, d, high, upper);
+/// Half precision reaches from 2^-24 to 2^16. So a tile is multiplied by the power of two that brings its largest value
+/// between 1 and 2, and what becomes of it is multiplied by `after`.
+struct Scale {
+    float up, after;
+
+    Scale() = default;
+
+    /// That of a tile, given its largest value; `unit` is that of the arguments.
+    __device__ __forceinline__ Scale(float largest, float unit) {
+        // Both powers are numbers also where the largest value is close to 0, or infinite.
+        unsigned exponent = min(max(__float_as_uint(largest) >> 23, 1u), 253u);
+        up = __uint_as_float((254 - exponent) << 23);
+        after = __uint_as_float(exponent << 23) * unit;
+    }
+
+    __device__ __forceinline__ Pair before(Pair values) const { return make_pair(values.x * up, values.y * up); }
+    __device__ __forceinline__ float sum(float value, float correction) const { return fmaf(correction, after, value); }
+};
+
+/// The larger one of a value and the magnitudes of a pair.
+__device__ __forceinline__ float largest_of(float largest, Pair values) {
+    return fmaxf(fmaxf(largest, fabsf(values.x)), fabsf(values.y));
+}
+
+/// The largest one of a warp's values, none of which is negative.
+__device__ __forceinline__ float largest_of_warp(float value) {
+    return __uint_as_float(__reduce_max_sync(ALL_LANES, __float_as_uint(value)));
 }
 
 /// As in double precision.
@@ -115,15 +177,17 @@ __device__ __forceinline__ int thread_of_block() {
     return thread;
 }
 
-/// Multiplies a matrix by the data, in place. The index that is summed over is the first of
-/// `data` (the result has the new one there), or the second with TURNED. CHUNK blocks are accumulated at a time.
-/// `matrix.at(m, k)` is a pair of the matrix as a lane loads it: for an even m and m + 1 the entries of rows lane / 4
-/// and lane / 4 + 8 of the double row, of the first column of the pair 8 k + 2 (lane % 4) + {0, 1} with the even and of
-/// the second with the odd number; for a last m without a partner both columns of row lane / 4. In single precision they
-/// are the high parts of all four entries, and their low parts, and BLOCKS is even.
-template <int CHUNK, bool TURNED, int BLOCKS, int COUNT, class M>
-__device__ __forceinline__ void multiply(Pair (&data)[BLOCKS][COUNT], const M &matrix) {
-    constexpr int DOUBLE_ROWS = (BLOCKS + 1) / 2, STEPS = BLOCKS * DOUBLE_ROWS;
+/// Multiplies a matrix by the data, in place: BLOCKS blocks along the index that is summed over, of COUNT columns of blocks;
+/// `data(k, n)` is a block, afterwards of the product. CHUNK columns are summed at a time; of TURNS of them the parts of
+/// products are made by turns, since those of one column wait for each other.
+/// `matrix.at(m, k)` is a part of the matrix as a lane loads it. In double precision: for an even m and m + 1 the entries of
+/// rows lane / 4 and lane / 4 + 8 of the double row, of the first column of the pair 8 k + 2 (lane % 4) + {0, 1} with the even
+/// and of the second with the odd number; for a last m without a partner both columns of row lane / 4. In single precision:
+/// of the pair 16 k + 2 (lane % 4) + {0, 1} of either row, then of that 8 columns on, with the even number the high parts
+/// and with the odd one the low parts; BLOCKS is even.
+template <int CHUNK, int TURNS, int BLOCKS, int COUNT, class D, class M>
+__device__ __forceinline__ void multiply_blocks(const D &data, const M &matrix) {
+    constexpr int DOUBLE_ROWS = (BLOCKS + 1) / 2, STEPS = BLOCKS / DEPTH * DOUBLE_ROWS;
 #pragma unroll
     for (int first = 0; first < COUNT; first += CHUNK) {
         Pair sums[BLOCKS][CHUNK];
@@ -136,6 +200,7 @@ __device__ __forceinline__ void multiply(Pair (&data)[BLOCKS][COUNT], const M &m
         Operand low = matrix.at(0, 0), high = low;
         if (BLOCKS > 1) high = matrix.at(1, 0);
         Operand next_low = low, next_high = high;
+        Data operands[CHUNK];
 #pragma unroll
         for (int step = 0; step < STEPS; step++) {
             int k = step / DOUBLE_ROWS, m = 2 * (step % DOUBLE_ROWS);
@@ -145,14 +210,20 @@ __device__ __forceinline__ void multiply(Pair (&data)[BLOCKS][COUNT], const M &m
                 if (next_m + 1 < BLOCKS) next_high = matrix.at(next_m + 1, next_k);
             }
 #pragma unroll
-            for (int n = 0; n < CHUNK; n++) {
-                if (first + n >= COUNT) continue;
-                Pair b = TURNED ? data[first + n][k] : data[k][first + n];
+            for (int turn = 0; turn < (CHUNK + TURNS - 1) / TURNS * PARTS * TURNS; turn++) {
+                int part = turn / TURNS % PARTS, n = turn / TURNS / PARTS * TURNS + turn % TURNS;
+                if (n >= CHUNK || first + n >= COUNT) continue;
+                if (m == 0 && part == 0) {
+                    Pair blocks[DEPTH];
+#pragma unroll
+                    for (int i = 0; i < DEPTH; i++) blocks[i] = data(DEPTH * k + i, first + n);
+                    operands[n] = operand_of(blocks);
+                }
                 if (m + 1 < BLOCKS) {
-                    multiply_16(sums[m][n], sums[m + 1][n], low, high, b);
+                    multiply_16(part, sums[m][n], sums[m + 1][n], low, high, operands[n]);
                 } else {
 #if REAL_BITS == 64
-                    multiply_8(sums[m][n], low, b);
+                    multiply_8(sums[m][n], low, operands[n]);
 #endif
                 }
             }
@@ -163,26 +234,29 @@ __device__ __forceinline__ void multiply(Pair (&data)[BLOCKS][COUNT], const M &m
         for (int m = 0; m < BLOCKS; m++) {
 #pragma unroll
             for (int n = 0; n < CHUNK; n++) {
-                if (first + n >= COUNT) continue;
-                if (TURNED) {
-                    data[first + n][m] = sums[m][n];
-                } else {
-                    data[m][first + n] = sums[m][n];
-                }
+                if (first + n < COUNT) data(m, first + n) = sums[m][n];
             }
         }
     }
 }
 
+/// The same with an array of blocks, summed over along its first index, or along the second one with TURNED.
+template <int CHUNK, bool TURNED, int TURNS = CHUNK, int BLOCKS, int COUNT, class M>
+__device__ __forceinline__ void multiply(Pair (&data)[BLOCKS][COUNT], const M &matrix) {
+    auto block = [&](int k, int n) -> Pair & { return TURNED ? data[n][k] : data[k][n]; };
+    multiply_blocks<CHUNK, TURNS, BLOCKS, COUNT>(block, matrix);
+}
+
 /// A matrix of few blocks that a lane keeps in registers.
 template <int BLOCKS> struct KeptMatrix {
-    Operand operands[BLOCKS][BLOCKS];
+    static constexpr int COLUMNS = BLOCKS / DEPTH;
+    Operand operands[BLOCKS][COLUMNS];
 
     __device__ __forceinline__ KeptMatrix(const Operand *values) {
         unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(values));
 #pragma unroll
-        for (int i = 0; i < BLOCKS * BLOCKS; i++) {
-            operands[i / BLOCKS][i % BLOCKS] = load_operand(address + i * WARP * int(sizeof(Operand)));
+        for (int i = 0; i < BLOCKS * COLUMNS; i++) {
+            operands[i / COLUMNS][i % COLUMNS] = load_operand(address + i * WARP * int(sizeof(Operand)));
         }
     }
 

@@ -1,7 +1,7 @@
 //! The arguments of kernels, with the same layout as in `kernels/stencil.cuh`, `norms.cuh`, `field.cuh` and
 //! `observe.cu`. Sizes and offsets are asserted on both sides.
 
-use super::tensor_map::{Rows, TensorMap};
+use super::tensor_map::{TensorMap, Volume};
 use crate::grid::{AxisTiling, Real, Shape};
 use crate::problem::{Source, Weights};
 use crate::solver::{CycleNorms, ResidualNorms};
@@ -234,25 +234,27 @@ pub(super) struct SpectralArguments<Cycle> {
     tables: Pointer,
     /// Tiles of the launch.
     tiles: i32,
-    /// What C leaves free; set, so that all bytes that the driver copies are.
-    unused: i32,
+    /// What corrections are multiplied by in the end, where products are in half precision.
+    unit: f32,
 }
 
 impl<Cycle> SpectralArguments<Cycle> {
-    pub fn new(cycle: Cycle, tables: Pointer, tiles: i32) -> Self {
-        Self { cycle, tables, tiles, unused: 0 }
+    pub fn new(cycle: Cycle, tables: Pointer, tiles: i32, unit: f32) -> Self {
+        Self { cycle, tables, tiles, unit }
     }
 }
 
-/// `StripArguments` in `kernels/spectral_strips.cu`: of the iterate and of g, rows p, p + 4, p + 8, … are an array of their own.
+/// `StripArguments` in `kernels/spectral_strips.cu`: each map has the rows p, p + 4, p + 8, … of an array together, for p from
+/// 0 on.
 #[repr(C)]
 pub(super) struct StripArguments<R> {
     spectral: SpectralArguments<FlatArguments<R>>,
-    /// The iterate from the boundary above the grid on, copied nine rows and eight rows at a time.
-    nine: [TensorMap; 4],
-    eight: [TensorMap; 4],
-    /// Eight rows at a time.
-    g: [TensorMap; 4],
+    /// The iterate: nine rows for two p, from the boundary above the grid on, and eight rows for two p, from two rows after it
+    /// on.
+    nine: TensorMap,
+    eight: TensorMap,
+    /// Eight rows for four p.
+    g: TensorMap,
 }
 
 impl<R: Real> StripArguments<R> {
@@ -267,25 +269,24 @@ impl<R: Real> StripArguments<R> {
         let FlatArguments { from, g, grid, tiles, .. } = spectral.cycle;
         let bytes = size_of::<R>() as i64;
         let pitch = grid.pitch * bytes;
-        let [width, height] = tiles.map(|axis| i64::from(axis.points));
-        // Rows of an array from one on, every fourth one; their first column is two before the grid.
-        let maps = |first: Pointer, from_row: i64, rows: i64, copied: u32| {
-            let map = |part: i64| {
-                let before = (from_row + part) * pitch - 2 * bytes;
-                let rows = Rows {
+        let [width, height] = tiles.map(|axis| i64::from(axis.points).unsigned_abs());
+        // From a row on; the first column is two before the grid.
+        let map = |interior: Pointer, row: i64, [rows, parts]: [u32; 2]| {
+            TensorMap::of(
+                Volume {
                     precision: R::PRECISION,
-                    first: first.wrapping_add_signed(before),
-                    shape: [width + 3, (rows - part + 3) / 4].map(i64::unsigned_abs),
-                    pitch: 4 * pitch.unsigned_abs(),
-                };
-                TensorMap::of(rows, [columns, copied])
-            };
-            Ok::<_, DriverError>([map(0)?, map(1)?, map(2)?, map(3)?])
+                    first: interior.wrapping_add_signed(row * pitch - 2 * bytes),
+                    // Copies that begin with part 3 reach so many parts.
+                    shape: [width + 3, height / 4 + 1, u64::from(3 + parts)],
+                    pitches: [4 * pitch.unsigned_abs(), pitch.unsigned_abs()],
+                },
+                [columns, rows, parts],
+            )
         };
         Ok(Self {
-            nine: maps(from, -1, height + 2, 9)?,
-            eight: maps(from, -1, height + 2, 8)?,
-            g: maps(g, 0, height, 8)?,
+            nine: map(from, -1, [9, 2])?,
+            eight: map(from, 1, [8, 2])?,
+            g: map(g, 0, [8, 4])?,
             spectral,
         })
     }
@@ -315,7 +316,7 @@ const fn assert_layout<R>() {
     assert_spectral::<FlatArguments<R>>();
     let maps = offset_of!(StripArguments<R>, nine);
     assert!(maps == size_of::<SpectralArguments<FlatArguments<R>>>().next_multiple_of(128));
-    assert!(size_of::<StripArguments<R>>() == maps + 12 * 128);
+    assert!(size_of::<StripArguments<R>>() == maps + 3 * 128);
     assert_spectral::<VolumeArguments<R>>();
     assert!(size_of::<WeightsArgument<R, 4>>() == weights);
     let weights = 6 * size_of::<R>();

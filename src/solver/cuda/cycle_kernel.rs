@@ -194,6 +194,8 @@ pub(super) struct SpectralTiles {
     pub tables: Pointer,
     /// How many there are.
     pub tiles: i32,
+    /// What corrections are multiplied by in the end, where products are in half precision.
+    pub unit: f32,
     /// The columns that are copied for the tiles of a strip together, where they are in strips.
     pub strip: Option<u32>,
 }
@@ -303,9 +305,9 @@ impl Launch {
         cycle: &Cycle,
         of_cycle: SpectralTiles,
     ) -> Result<(), DriverError> {
-        let SpectralTiles { tables, tiles, strip } = of_cycle;
-        let flat = SpectralArguments::new(cycle.flat(system, step), tables, tiles);
-        let volume = SpectralArguments::new(cycle.volume(system, step), tables, tiles);
+        let SpectralTiles { tables, tiles, unit, strip } = of_cycle;
+        let flat = SpectralArguments::new(cycle.flat(system, step), tables, tiles, unit);
+        let volume = SpectralArguments::new(cycle.volume(system, step), tables, tiles, unit);
         // SAFETY: the kernels of `spectral` take these arguments; arrays and tables have the sizes of the grid and of
         // its tiles.
         unsafe {

@@ -10,47 +10,47 @@ use cudarc::driver::sys::{
 };
 use std::mem::MaybeUninit;
 
-/// Rows of an array, as a kernel takes their description (`TensorMap` in `kernels/spectral_strips.cu`).
+/// A part of an array, as a kernel takes its description (`TensorMap` in `kernels/spectral_strips.cu`).
 #[repr(C, align(128))]
 #[derive(Clone, Copy)]
 pub(super) struct TensorMap(CUtensorMap);
 
-/// Rows of an array.
+/// Values of an array, numbered along three axes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
+pub(super) struct Volume {
     pub precision: Precision,
     /// Where the first value lies: at a multiple of 16 bytes.
     pub first: Pointer,
-    /// Values of a row, and rows.
-    pub shape: [u64; 2],
-    /// Bytes from a row to the next: a multiple of 16.
-    pub pitch: u64,
+    /// Values along each axis. Those along the first axis lie beside each other.
+    pub shape: [u64; 3],
+    /// Bytes from a value to the next along the second and the third axis: multiples of 16.
+    pub pitches: [u64; 2],
 }
 
 impl TensorMap {
-    /// Describes rows, of which a kernel copies so many columns and rows at a time; what lies outside of them is 0.
+    /// Describes values, of which a kernel copies so many along each axis at a time; what lies outside of them is 0.
     ///
     /// # Errors
     /// [`DriverError`] if the driver refuses it.
-    pub fn of(rows: Rows, copied: [u32; 2]) -> Result<Self, DriverError> {
-        let Rows { precision, first, shape, pitch } = rows;
+    pub fn of(volume: Volume, copied: [u32; 3]) -> Result<Self, DriverError> {
+        let Volume { precision, first, shape, pitches } = volume;
         let of_values = match precision {
             Precision::F32 => CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
             Precision::F64 => CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
         };
         let mut map = MaybeUninit::uninit();
-        // SAFETY: the driver reads two numbers of each array but one of the distance between rows, and writes the
-        // description; it does not read the array.
+        // SAFETY: the driver reads three numbers of each array but two of the pitches, and writes the description; it does
+        // not read the values.
         unsafe {
             sys::cuTensorMapEncodeTiled(
                 map.as_mut_ptr(),
                 of_values,
-                2,
+                3,
                 first as *mut _,
                 shape.as_ptr(),
-                &raw const pitch,
+                pitches.as_ptr(),
                 copied.as_ptr(),
-                [1, 1].as_ptr(),
+                [1, 1, 1].as_ptr(),
                 CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
                 CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
                 CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,

@@ -155,8 +155,9 @@ pub(super) fn build<R: Real + DeviceRepr>(
     let (cycle, tiles) = (cycle.beginning_at(first), count.unsigned_abs());
     let capability = gpu.check(gpu.context.compute_capability())?;
     let plan = Plan::of(setting, spectral).filter(|_| capability >= tensor::OLDEST);
-    let (tables, kernel, passes) = if let Some(plan) = plan {
-        let tables: Vec<R> = plan.tables(spectral).into_iter().map(R::from_f64).collect();
+    let (tables, unit, kernel, passes) = if let Some(plan) = plan {
+        let (tables, unit) = plan.tables(spectral);
+        let tables: Vec<R> = tables.into_iter().map(R::from_f64).collect();
         let layout = plan.layout();
         let most = gpu.multiprocessors * layout.resident / layout.cluster;
         let blocks = tiles.div_ceil(layout.tiles).min(most) * layout.cluster;
@@ -167,7 +168,7 @@ pub(super) fn build<R: Real + DeviceRepr>(
         // Streams of several devices wait for each other's events, not only for the kernel before. Cycles of many passes
         // gain nothing.
         let is_early = system.share.is_none() && passes <= MOST_EARLY_PASSES * blocks;
-        (tables, if is_early { kernel.beginning_early() } else { kernel }, passes)
+        (tables, unit, if is_early { kernel.beginning_early() } else { kernel }, passes)
     } else {
         let Ok(SpectralLayout { function, threads, bytes }) = plain_layout(setting, spectral)
         else {
@@ -177,7 +178,7 @@ pub(super) fn build<R: Real + DeviceRepr>(
         let threads = [u32::try_from(threads).unwrap_or(WARP), 1];
         let tables = plain_tables(spectral);
         let kernel = Launch::new(system, File::Spectral, function, [blocks, 1], threads, bytes)?;
-        (tables, kernel, blocks)
+        (tables, 1.0, kernel, blocks)
     };
     let arithmetic = gpu.check(operations_per_second(gpu, setting.precision))?;
     let products = Products {
@@ -194,7 +195,7 @@ pub(super) fn build<R: Real + DeviceRepr>(
     gpu.check(stream.synchronize())?;
     let at = tables.device_ptr(stream).0;
     let strip = plan.and_then(Plan::columns_of_strip);
-    let tiles = SpectralTiles { tables: at, tiles: count, strip };
+    let tiles = SpectralTiles { tables: at, tiles: count, unit, strip };
     Ok(Some(Box::new(InSineBasis { kernel, cycle, footprint, tiles, _tables: tables })))
 }
 

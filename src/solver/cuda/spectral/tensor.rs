@@ -1,8 +1,8 @@
 //! Subiterations in the sine basis on tensor cores: for which tiles there are functions, how they are launched, and their
 //! tables.
 //!
-//! Tensor cores take f64, or numbers with 11 significant bits (TF32). In f32 every number is the sum of two of these, and
-//! of their four products the three larger ones are computed.
+//! Tensor cores take f64, or half precision, which has 11 significant bits. In f32 every number is the sum of two of these,
+//! and of their four products the three larger ones are computed.
 
 use super::super::cycle_kernel::WARP;
 use super::super::ptx::File;
@@ -10,16 +10,17 @@ use super::super::setting::Setting;
 use crate::grid::Precision;
 use crate::solver::Spectral;
 use crate::solver::spectral::AxisModes;
+use half::f16;
 
 /// The oldest compute capability with these products.
 pub(super) const OLDEST: (i32, i32) = (9, 0);
 
 /// How many times as fast tensor cores are as other arithmetic. NVIDIA H100 Tensor Core GPU Architecture: on an H100 and H200
-/// twice in f64, and 8 times with TF32, of which f32 takes three products.
+/// twice in f64, and 16 times in half precision, of which f32 takes three products.
 pub(super) fn gain(capability: (i32, i32), precision: Precision) -> f64 {
     match (capability.0, precision) {
         (9, Precision::F64) => 2.0,
-        (9, Precision::F32) => 8.0 / 3.0,
+        (9, Precision::F32) => 16.0 / 3.0,
         _ => 1.0,
     }
 }
@@ -196,14 +197,18 @@ impl Plan {
             },
             Self::Square(plan) => {
                 let Square { precision, side, function, warps, groups, keeps_factors } = plan;
-                // The matrices and the factors; and of each tile its quadrants.
+                // The matrices and the factors; and of each tile its quadrants and, in f32, a value of each warp.
                 let points = (side / 2).pow(2);
-                let pairs = 2 * points * 2 * precision.bytes();
+                let [matrices, pairs] = [2, 4].map(|each| each * points * precision.bytes());
+                let largest = match precision {
+                    Precision::F32 => warps * groups * size_of::<f32>(),
+                    Precision::F64 => 0,
+                };
                 Layout {
                     file: File::SpectralTensor,
                     function,
                     threads: WARP * (warps * groups) as u32,
-                    bytes: points * PAIR + (usize::from(keeps_factors) + groups) * pairs,
+                    bytes: matrices + (usize::from(keeps_factors) + groups) * pairs + largest,
                     resident: 1,
                     tiles: 1,
                     cluster: 1,
@@ -247,14 +252,16 @@ impl Plan {
         }
     }
 
-    /// The tables as the kernels read them.
-    pub fn tables(self, spectral: &Spectral) -> Vec<f64> {
+    /// The tables as the kernels read them, and what corrections are multiplied by in the end.
+    pub fn tables(self, spectral: &Spectral) -> (Vec<f64>, f32) {
         match self {
-            Self::Line(plan) => plan.tables(spectral),
-            Self::Strips(Strips { precision, .. }) => square_tables(spectral, precision),
-            Self::Square(Square { precision, .. }) => square_tables(spectral, precision),
-            Self::Cube(plan) => plan.tables(spectral),
-            Self::SharedCube => shared_cube_tables(spectral),
+            Self::Line(plan) => (plan.tables(spectral), 1.0),
+            Self::Strips(Strips { precision, .. }) | Self::Square(Square { precision, .. }) => {
+                let scales = Scales::of(spectral, precision);
+                (square_tables(spectral, precision, scales), scales.unit())
+            }
+            Self::Cube(plan) => (plan.tables(spectral), 1.0),
+            Self::SharedCube => (shared_cube_tables(spectral), 1.0),
         }
     }
 }
@@ -262,14 +269,67 @@ impl Plan {
 /// Bytes of a pair of values in f64, and of four in f32: what a lane loads of a matrix at once.
 const PAIR: usize = 2 * size_of::<f64>();
 
-/// A number rounded to the 11 significant bits that tensor cores take, and what is left of it, rounded likewise.
-fn parts(number: f64) -> [f64; 2] {
-    let rounded = |number: f64| {
-        let bits = (number as f32).to_bits();
-        f64::from(f32::from_bits((bits + 0x1000) & 0xffff_e000))
-    };
-    let high = rounded(number);
-    [high, rounded(number - high)]
+/// The powers of two that matrices and factors are multiplied by so that all values are in the range of half precision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Scales {
+    /// Exponents.
+    matrix: i32,
+    factors: i32,
+}
+
+impl Scales {
+    /// The largest values of a tile are below this when its products begin (`Scale` in `kernels/tensor.cuh`).
+    const BEGIN: f64 = 2.0;
+
+    fn of(spectral: &Spectral, precision: Precision) -> Self {
+        if precision == Precision::F64 {
+            return Self { matrix: 0, factors: 0 };
+        }
+        let modes = &spectral.axes()[0];
+        let (side, half) = (modes.side(), modes.side() / 2);
+        // The largest entries are made 1 to 2: below that, what is left of the smaller ones would be out of range.
+        let largest = most((0..half).map(|i| modes.sine(1, i + 1)));
+        let matrix = -largest.log2().floor() as i32;
+        let entry = |m: usize, i: usize| modes.sine(2 * m + 1, i + 1).abs() * exp2(matrix);
+        let sums = (0..half).flat_map(|at| {
+            [(0..half).map(|i| entry(at, i)).sum::<f64>(), (0..half).map(|m| entry(m, at)).sum()]
+        });
+        // What a product makes of 1 at the most; and the first one after the factors, together with them.
+        let growth = most(sums);
+        let factor = |modes: [usize; 2]| spectral.factor(&modes).abs();
+        let sums = (1..=side).flat_map(|other| {
+            let of_parity = move |first: usize| (first..=side).step_by(2);
+            [1, 2].into_iter().flat_map(move |first| {
+                let along_x = of_parity(first).map(|x| factor([x, other])).sum::<f64>();
+                [along_x, of_parity(first).map(|y| factor([other, y])).sum()]
+            })
+        });
+        let growth_behind = most(sums) * largest * exp2(matrix);
+        let bound = Self::BEGIN * growth.powi(2) * growth_behind.max(1.0);
+        let factors = (f64::from(f16::MAX) / bound).log2().floor();
+        Self { matrix, factors: factors.clamp(-100.0, 100.0) as i32 }
+    }
+
+    /// What corrections are multiplied by in the end: four products and the factors have scaled them.
+    fn unit(self) -> f32 {
+        exp2(-4 * self.matrix - self.factors) as f32
+    }
+}
+
+/// The largest one of some numbers, none of which is negative.
+fn most(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, f64::max)
+}
+
+/// A power of two.
+fn exp2(exponent: i32) -> f64 {
+    2_f64.powi(exponent)
+}
+
+/// A number as the sum of two in half precision.
+fn parts(number: f64) -> [f16; 2] {
+    let high = f16::from_f64(number);
+    [high, f16::from_f64(number - f64::from(high))]
 }
 
 /// For each lane, the row of a block of a tensor core's operand, and the first column of its pair.
@@ -344,17 +404,23 @@ impl Line {
     }
 }
 
-/// The same in f32: of two blocks of rows all four entries are loaded together, their high parts with the even block and
-/// what is left with the odd one. The number of blocks is even.
+/// The same in f32: of two blocks of rows and two of columns all eight entries are loaded together, their high parts with the
+/// even block of rows and what is left with the odd one. Two entries beside each other are in the bits of one value. The
+/// number of blocks is even.
 fn matrix_in_parts(blocks: usize, entry: &dyn Fn(usize, usize) -> f64) -> Vec<f64> {
-    let mut values = Vec::with_capacity(128 * blocks * blocks);
+    let mut values = Vec::with_capacity(32 * blocks * blocks);
     for row_block in 0..blocks {
-        for column_block in 0..blocks {
+        for column_block in (0..blocks).step_by(2) {
             for (row, pair) in lanes() {
                 let (row, column) = (8 * (row_block / 2 * 2) + row, 8 * column_block + pair);
-                let all =
-                    [(row, column), (row + 8, column), (row, column + 1), (row + 8, column + 1)];
-                values.extend(all.map(|(row, column)| parts(entry(row, column))[row_block % 2]));
+                let part =
+                    |row, column| u32::from(parts(entry(row, column))[row_block % 2].to_bits());
+                for (row, column) in
+                    [(row, column), (row + 8, column), (row, column + 8), (row + 8, column + 8)]
+                {
+                    let bits = part(row, column) | part(row, column + 1) << 16;
+                    values.push(f64::from(f32::from_bits(bits)));
+                }
             }
         }
     }
@@ -378,11 +444,12 @@ impl Strips {
     fn bytes(self) -> usize {
         let Self { precision, columns, groups, .. } = self;
         let points = (ONE_WARP_SIDE / 2).pow(2);
-        let tables = points * PAIR + 4 * points * precision.bytes();
-        // Four times nine rows of the iterate and eight of g, each rounded up to 128 bytes, and a barrier.
+        let tables = (2 + 4) * points * precision.bytes();
+        // Twice nine and twice eight rows of the iterate and four times eight of g, each rounded up to 128 bytes, and a
+        // barrier.
         let rows =
             |rows: usize| (rows * columns as usize * precision.bytes()).next_multiple_of(128);
-        let strip = 4 * (rows(9) + rows(8)) + 128;
+        let strip = rows(2 * 9) + rows(2 * 8) + rows(4 * 8) + 128;
         // 32 places of each warp.
         let places = TILES_OF_STRIP * WARP as usize * 20;
         tables + groups * (strip + places)
@@ -390,32 +457,27 @@ impl Strips {
 }
 
 /// What corrections are multiplied by in single precision, because tensor cores round towards zero. In each of the four
-/// products a sum is rounded three times for every 8 of its terms, and loses 2⁻²⁶ of itself on average each time, as was
-/// measured (3.0, 6.4, 9.5 and 14.5 · 10⁻⁷ in all for 32, 64, 96 and 128 points; this gives 3.6 to 14.3 · 10⁻⁷). Of the low
-/// part of each value, two bits are lost where it has 13, and one where it has 12: 7/8 of 2⁻²³ of a mantissa, or 7/12 of its
-/// mean.
+/// products a sum is rounded three times for every 16 of its terms, and loses 2⁻²⁶ of itself on average each time, as was
+/// measured (1.0, 3.2, 4.6 and 7.2 · 10⁻⁷ in all for 32, 64, 96 and 128 points; this gives 1.8 to 7.2 · 10⁻⁷).
 fn rounding_compensation(side: usize, precision: Precision) -> f64 {
-    let roundings = 4.0 * 3.0 * (side / 2) as f64 / 8.0;
-    let low_parts = 4.0 * 7.0 / 12.0;
+    let roundings = 4.0 * 3.0 * (side / 2) as f64 / 16.0;
     match precision {
         Precision::F64 => 1.0,
-        Precision::F32 => 1.0 + roundings * 2_f64.powi(-26) + low_parts * 2_f64.powi(-23),
+        Precision::F32 => 1.0 + roundings * exp2(-26),
     }
 }
 
 /// The tables of squares.
-fn square_tables(spectral: &Spectral, precision: Precision) -> Vec<f64> {
+fn square_tables(spectral: &Spectral, precision: Precision, scales: Scales) -> Vec<f64> {
     let side = spectral.axes()[0].side();
     let quadrants = Quadrants { side };
-    let [forward, backward] = quadrants.matrices(
-        spectral,
-        match precision {
-            Precision::F64 => matrix,
-            Precision::F32 => matrix_in_parts,
-        },
-    );
-    let compensation = rounding_compensation(side, precision);
-    let factor = |modes: [usize; 2]| spectral.factor(&modes) * compensation;
+    let laid_out = match precision {
+        Precision::F64 => matrix,
+        Precision::F32 => matrix_in_parts,
+    };
+    let [forward, backward] = quadrants.matrices(spectral, exp2(scales.matrix), laid_out);
+    let scale = rounding_compensation(side, precision) * exp2(scales.factors);
+    let factor = |modes: [usize; 2]| spectral.factor(&modes) * scale;
     [forward, backward, quadrants.factors(factor)].concat()
 }
 
@@ -439,8 +501,8 @@ impl Quadrants {
         self.side == ONE_WARP_SIDE
     }
 
-    /// The matrix of all quadrants and its transpose, each laid out by `laid_out(blocks, entry)`.
-    fn matrices(&self, spectral: &Spectral, laid_out: LaidOut) -> [Vec<f64>; 2] {
+    /// The matrix of all quadrants and its transpose, times a number, each laid out by `laid_out(blocks, entry)`.
+    fn matrices(&self, spectral: &Spectral, scale: f64, laid_out: LaidOut) -> [Vec<f64>; 2] {
         let blocks = self.blocks();
         let modes = &spectral.axes()[0];
         // One warp has neighbouring points in the same place of different blocks.
@@ -448,7 +510,7 @@ impl Quadrants {
             true => blocks * (place % 8) + place / 8,
             false => place,
         };
-        let entry = |m: usize, place: usize| modes.sine(2 * m + 1, point(place) + 1);
+        let entry = |m: usize, place: usize| modes.sine(2 * m + 1, point(place) + 1) * scale;
         [laid_out(blocks, &entry), laid_out(blocks, &|place, m| entry(m, place))]
     }
 
@@ -471,7 +533,7 @@ impl Quadrants {
 /// The matrices of a plane, and its factors for each mode along z: odd numbers first.
 fn shared_cube_tables(spectral: &Spectral) -> Vec<f64> {
     let quadrants = Quadrants { side: ONE_WARP_SIDE };
-    let [forward, backward] = quadrants.matrices(spectral, matrix);
+    let [forward, backward] = quadrants.matrices(spectral, 1.0, matrix);
     let modes = (1..=ONE_WARP_SIDE).step_by(2).chain((2..=ONE_WARP_SIDE).step_by(2));
     let factors =
         modes.flat_map(|z| quadrants.factors(|[x, y]| spectral.factor(&[x, y, z]))).collect();
@@ -548,14 +610,14 @@ mod tests {
             (&[64], Precision::F64, 2 * 32 * 32),
             (&[32, 32], Precision::F64, 6 * 16 * 16),
             (&[64, 64], Precision::F64, 6 * 32 * 32),
-            (&[32, 32], Precision::F32, 8 * 16 * 16),
-            (&[64, 64], Precision::F32, 8 * 32 * 32),
+            (&[32, 32], Precision::F32, 6 * 16 * 16),
+            (&[64, 64], Precision::F32, 6 * 32 * 32),
             (&[16, 16, 16], Precision::F64, 16 * 16 + 16_usize.pow(3)),
             (&[24, 24, 24], Precision::F64, 24 * 24 + 24_usize.pow(3)),
             (&[32, 32, 32], Precision::F64, 2 * 16 * 16 + 32_usize.pow(3)),
         ] {
             let (plan, spectral) = planned(tile, &SYMMETRIC, precision).unwrap();
-            assert_eq!(plan.tables(&spectral).len(), expected, "{tile:?}");
+            assert_eq!(plan.tables(&spectral).0.len(), expected, "{tile:?}");
         }
     }
 
@@ -588,13 +650,61 @@ mod tests {
 
     #[test]
     fn two_parts_have_the_digits_of_single_precision() {
-        for number in [0.25, 1.0 / 3.0, -0.123_456_789, 0.003_141_59, 1e-9] {
-            let [high, low] = parts(number);
-            for part in [high, low] {
-                assert_eq!((part as f32).to_bits() & 0x1fff, 0, "11 significant bits");
-            }
-            assert!((high + low - number).abs() <= number.abs() * 2.0_f64.powi(-22), "{number}");
+        for number in [1.0 / 3.0, -1.123_456_789, 1.999_999, 0.031_415_9] {
+            let [high, low] = parts(number).map(f64::from);
+            assert!((high + low - number).abs() <= exp2(-23), "{number}");
         }
+    }
+
+    #[test]
+    fn values_stay_in_the_range_of_half_precision() {
+        let weak = Stencil { d: 6.0, a: -0.2, c: -0.2, ..SYMMETRIC };
+        for side in [32, 64, 96, 128] {
+            for subiterations in
+                [Subiterations::Finite(1), Subiterations::Finite(256), Subiterations::Infinite]
+            {
+                for stencil in [SYMMETRIC, weak] {
+                    let tiling = Tiling::new(&[300; 2], &[side; 2], &[0; 2]).unwrap();
+                    let spectral = Spectral::new(subiterations, &tiling, &stencil).unwrap();
+                    check_range(&spectral);
+                }
+            }
+        }
+    }
+
+    /// Makes the four products of a quadrant.
+    fn check_range(spectral: &Spectral) {
+        let modes = &spectral.axes()[0];
+        let (side, half) = (modes.side(), modes.side() / 2);
+        let scales = Scales::of(spectral, Precision::F32);
+        let entry = |m: usize, i: usize| modes.sine(2 * m + 1, i + 1) * exp2(scales.matrix);
+        let back = |i: usize, m: usize| entry(m, i);
+        // Each one turns the values, so that the other axis is next.
+        let product = |values: &[f64], entry: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+            let value = |at: usize| {
+                let (row, column) = (at % half, at / half);
+                (0..half).map(|i| entry(row, i) * values[i * half + column]).sum()
+            };
+            (0..half * half).map(value).collect()
+        };
+        let largest = |values: &[f64]| most(values.iter().map(|value| value.abs()));
+        // Smooth values grow most.
+        let values = vec![Scales::BEGIN; half * half];
+        let first = product(&values, &entry);
+        let mut coefficients = product(&first, &entry);
+        for (at, value) in coefficients.iter_mut().enumerate() {
+            let [y, x] = [at / half, at % half].map(|m| 2 * m + 1);
+            *value *= spectral.factor(&[x, y]) * exp2(scales.factors);
+        }
+        let third = product(&coefficients, &back);
+        let operands = [&values, &first, &coefficients, &third].map(|values| largest(values));
+        let range = operands.iter().all(|operand| *operand <= f64::from(f16::MAX));
+        assert!(range, "{side}: {operands:?}");
+        // Nor are they so small that digits are lost.
+        assert!(operands[2].max(operands[3]) > 1000.0, "{side}: {operands:?}");
+        let corrections = largest(&product(&third, &back)) * f64::from(scales.unit());
+        // A quadrant has sums of four points, of which one subiteration leaves each as it is.
+        assert!(corrections > 0.249 * Scales::BEGIN, "{side}: {corrections}");
     }
 
     #[test]
