@@ -9,8 +9,8 @@
 // core and the matrix always operand A. What comes out (the new index on lane / 4, the other one on the pair
 // 2 (lane % 4)) is operand B of the next product, along the other axis, so that no transpose is needed.
 //
-// Tables: F and its transpose as the lanes load them (H H / 2 operands each, in single precision H H / 4), then the factors of each quadrant, in pairs.
-// `solver/cuda/spectral/tensor.rs` writes them.
+// Tables: F and its transpose as the lanes load them (H H / 2 operands each, in single precision H H / 4), then the factors
+// of each quadrant, in pairs. `solver/cuda/spectral/tensor.rs` writes them.
 #pragma once
 #include "tensor.cuh"
 
@@ -27,28 +27,28 @@ struct Quadrants {
     static constexpr int MATRIX = HALF * HALF / 2 / DEPTH;
     static constexpr int PAIRS = 4 * BLOCKS * BLOCKS;
     /// Quadrants that are multiplied together.
-    static constexpr int TOGETHER = REAL_BITS == 64 ? 1 : 2;
+    static constexpr int TOGETHER = PRODUCT_BITS == 64 ? 1 : 2;
     Pair data[4][BLOCKS][BLOCKS];
 
     /// One pair of all.
     __device__ __forceinline__ Pair &pair(int i) { return data[i / (BLOCKS * BLOCKS)][i / BLOCKS % BLOCKS][i % BLOCKS]; }
 
     /// A value of a quadrant: of the lane's row i and its column n.
-    __device__ __forceinline__ real &value(int quadrant, int i, int n) {
+    __device__ __forceinline__ Number &value(int quadrant, int i, int n) {
         Pair &pair = data[quadrant][i % 2][n];
         return i < 2 ? pair.x : pair.y;
     }
 
     /// Takes the lane's points of its row i, and of the mirrored row.
     __device__ __forceinline__ void fold(int i, const Sides &above, const Sides &below) {
-        real a[2] = {above.left.x, above.left.y}, b[2] = {above.right.y, above.right.x};
-        real c[2] = {below.left.x, below.left.y}, d[2] = {below.right.y, below.right.x};
+        Number a[2] = {above.left.x, above.left.y}, b[2] = {above.right.y, above.right.x};
+        Number c[2] = {below.left.x, below.left.y}, d[2] = {below.right.y, below.right.x};
 #pragma unroll
         for (int n = 0; n < BLOCKS; n++) {
             // Differences alternate in sign.
-            auto difference = [](int at, real near, real far) { return at % 2 == 0 ? near - far : far - near; };
-            real even = a[n] + b[n], even_below = c[n] + d[n];
-            real odd = difference(n, a[n], b[n]), odd_below = difference(n, c[n], d[n]);
+            auto difference = [](int at, Number near, Number far) { return at % 2 == 0 ? near - far : far - near; };
+            Number even = a[n] + b[n], even_below = c[n] + d[n];
+            Number odd = difference(n, a[n], b[n]), odd_below = difference(n, c[n], d[n]);
             value(0, i, n) = even + even_below;
             value(1, i, n) = odd + odd_below;
             value(2, i, n) = difference(i, even, even_below);
@@ -58,12 +58,12 @@ struct Quadrants {
 
     /// What has become of those points.
     __device__ __forceinline__ void unfold(int i, Sides &above, Sides &below) {
-        real a[BLOCKS], b[BLOCKS], c[BLOCKS], d[BLOCKS];
+        Number a[BLOCKS], b[BLOCKS], c[BLOCKS], d[BLOCKS];
 #pragma unroll
         for (int n = 0; n < BLOCKS; n++) {
-            auto with_sign = [](int at, real value) { return at % 2 == 0 ? value : -value; };
-            real even = value(0, i, n), odd = with_sign(n, value(1, i, n));
-            real even_y = with_sign(i, value(2, i, n)), odd_y = with_sign(n + i, value(3, i, n));
+            auto with_sign = [](int at, Number value) { return at % 2 == 0 ? value : -value; };
+            Number even = value(0, i, n), odd = with_sign(n, value(1, i, n));
+            Number even_y = with_sign(i, value(2, i, n)), odd_y = with_sign(n + i, value(3, i, n));
             a[n] = (even + odd) + (even_y + odd_y), b[n] = (even - odd) + (even_y - odd_y);
             c[n] = (even + odd) - (even_y + odd_y), d[n] = (even - odd) - (even_y - odd_y);
         }
@@ -73,7 +73,7 @@ struct Quadrants {
 
     /// Multiplies all values by what products need (`Scale` in `tensor.cuh`); `unit` is that of the arguments.
     __device__ __forceinline__ Scale scaled(float unit) {
-#if REAL_BITS == 64
+#if PRODUCT_BITS == 64
         return {};
 #else
         // Several, which do not wait for each other.

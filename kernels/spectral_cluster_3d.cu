@@ -1,4 +1,4 @@
-// One cycle of 3D cubes of 32 points in their sine basis, with FP64 tensor cores: all k subiterations at once (the
+// One cycle of 3D cubes of 32 points in their sine basis, on tensor cores: all k subiterations at once (the
 // mathematics is in `solver/spectral.rs`).
 //
 // The values of such a tile are more than the shared memory of a multiprocessor, so a cluster of two blocks works on it.
@@ -13,7 +13,7 @@
 //
 // Tables: the matrices of `quadrants.cuh`, then its factors for each plane of the first and of the second block.
 // `solver/cuda/spectral/tensor.rs` writes them.
-// Variants: 3d f64 symmetric sm_90
+// Variants: 3d symmetric sm_90
 #include "box.cuh"
 #include "norms.cuh"
 #include "quadrants.cuh"
@@ -23,14 +23,18 @@ constexpr int SIDE = 32, HALF = SIDE / 2, CLUSTER = 2;
 /// A thread for each column of a block, and a warp for each plane: both are 16 rows of 32.
 constexpr int THREADS = SIDE * HALF, PLANES = HALF;
 /// Pairs of a row, of a plane, of what a block has of a tile, and of the matrices.
-constexpr int ROW = SIDE / 2, PLANE = SIDE * ROW, TILE = PLANES * PLANE, MATRICES = 2 * Quadrants::MATRIX;
+constexpr int ROW = SIDE / 2, PLANE = SIDE * ROW, TILE = PLANES * PLANE;
+constexpr int MATRICES = 2 * Quadrants::MATRIX * int(sizeof(Operand) / sizeof(Pair));
 
 /// The planes, the matrices, and a sum of squares of each thread.
 extern __shared__ __align__(16) Pair memory[];
 
-/// Where pair `x` of row `y` of a plane lies. The lanes of a warp read rows 0, 4, 8 and 12 together, at two pairs each, which
-/// must lie in different banks.
-__device__ __forceinline__ int place(int y, int x) { return y * ROW + (x ^ (y / 4 % 4 * 2)); }
+/// Where pair `x` of row `y` of a plane lies. The lanes of a warp read rows 0, 4, 8 and 12 together, 32 bytes each, which must
+/// lie in different banks.
+__device__ __forceinline__ int place(int y, int x) {
+    constexpr int TOGETHER = 32 / int(sizeof(Pair));
+    return y * ROW + (x ^ (y / 4 % 4 * TOGETHER));
+}
 
 __device__ __forceinline__ unsigned address_of(const Pair *at) {
     return static_cast<unsigned>(__cvta_generic_to_shared(at));
@@ -51,17 +55,38 @@ __device__ __forceinline__ unsigned in_block(int rank, unsigned address) {
 }
 
 __device__ __forceinline__ void store_pair(unsigned address, Pair pair) {
+#if REAL_BITS == 64
     asm volatile("st.shared.v2.f64 [%0], {%1, %2};" ::"r"(address), "d"(pair.x), "d"(pair.y) : "memory");
+#else
+    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(pair.x), "f"(pair.y) : "memory");
+#endif
 }
 
-__device__ __forceinline__ double load_from_block(unsigned address) {
-    double value;
+/// Begins to copy a pair to shared memory.
+__device__ __forceinline__ void copy_pair(unsigned to, const Pair *from) {
+#if REAL_BITS == 64
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+#else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
+#endif
+}
+
+__device__ __forceinline__ real load_from_block(unsigned address) {
+    real value;
+#if REAL_BITS == 64
     asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(value) : "r"(address) : "memory");
+#else
+    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
+#endif
     return value;
 }
 
-__device__ __forceinline__ void store_to_block(unsigned address, double value) {
+__device__ __forceinline__ void store_to_block(unsigned address, real value) {
+#if REAL_BITS == 64
     asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(address), "d"(value) : "memory");
+#else
+    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
+#endif
 }
 
 /// Says that this thread has come so far; and waits for all threads of the cluster to say so.
@@ -78,20 +103,20 @@ struct Column {
     }
 
     __device__ __forceinline__ unsigned modes(int half) const {
-        return in_block(half, address_of(memory + place(y, x / 2)) + x % 2 * unsigned(sizeof(double)));
+        return in_block(half, address_of(memory + place(y, x / 2)) + x % 2 * unsigned(sizeof(real)));
     }
 };
 
 /// The change of the first sweep in the thread's column; adds up the squares of the owned points.
-__device__ __forceinline__ void sweep(const CycleArguments &a, int number, double (&change)[SIDE]) {
+__device__ __forceinline__ void sweep(const CycleArguments &a, int number, real (&change)[SIDE]) {
     Column column;
     const long long pitch = a.grid.pitch, plane_pitch = a.grid.plane_pitch;
     long long first = Tile(a, number).origin + column.y * pitch + column.x;
-    const double *u = a.from + first, *g = a.g + first;
-    double prev = __ldg(u - plane_pitch), own = __ldg(u);
+    const real *u = a.from + first, *g = a.g + first;
+    real prev = __ldg(u - plane_pitch), own = __ldg(u);
 #pragma unroll
     for (int z = 0; z < SIDE; z++, u += plane_pitch, g += plane_pitch) {
-        double next = __ldg(u + plane_pitch);
+        real next = __ldg(u + plane_pitch);
         change[z] = update(a.weights, __ldg(u - 1), __ldg(u + 1), __ldg(u - pitch), __ldg(u + pitch), prev, next, __ldg(g)) -
                     own;
         prev = own, own = next;
@@ -111,11 +136,11 @@ __device__ __forceinline__ void sweep(const CycleArguments &a, int number, doubl
 
 /// The first sweep and the transform along z: writes the modes of the thread's column once all planes may be written.
 __device__ __forceinline__ void split(const CycleArguments &a, int number) {
-    double change[SIDE];
+    real change[SIDE];
     sweep(a, number, change);
 #pragma unroll
     for (int i = 0; i < HALF; i++) {
-        double first = change[i], last = change[SIDE - 1 - i];
+        real first = change[i], last = change[SIDE - 1 - i];
         change[i] = first + last, change[SIDE - 1 - i] = first - last;
     }
     wait();
@@ -125,7 +150,7 @@ __device__ __forceinline__ void split(const CycleArguments &a, int number) {
         unsigned to = column.modes(half);
 #pragma unroll
         for (int m = 0; m < HALF; m++) {
-            double sum = 0;
+            real sum = 0;
 #pragma unroll
             for (int i = 0; i < HALF; i++) add_entry<SIDE>(sum, 2 * m + 1 + half, i + 1, change[half ? SIDE - 1 - i : i]);
             store_to_block(to + m * PLANE * int(sizeof(Pair)), sum);
@@ -166,7 +191,7 @@ struct RowsOfLane {
 
 /// Transforms the plane of the warp, multiplies it by the factors and transforms it back. Each lane copies its factors to
 /// where the plane lay while the warp multiplies.
-__device__ __forceinline__ void transform(const Pair *tables) {
+__device__ __forceinline__ void transform(const Pair *tables, float unit) {
     Quadrants quadrants;
     RowsOfLane from;
 #pragma unroll
@@ -177,14 +202,13 @@ __device__ __forceinline__ void transform(const Pair *tables) {
     unsigned copied = address_of(memory + of_lane);
 #pragma unroll
     for (int i = 0; i < PLANE / WARP; i++) {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(copied + i * WARP * int(sizeof(Pair))),
-                     "l"(factors + i * WARP)
-                     : "memory");
+        copy_pair(copied + i * WARP * int(sizeof(Pair)), factors + i * WARP);
     }
     auto factor = [=](int i) {
         if (i == 0) asm volatile("cp.async.wait_all;" ::: "memory");
         return load_pair(copied + i * WARP * int(sizeof(Pair)));
     };
+    Scale scale = quadrants.scaled(unit);
     quadrants.transform(reinterpret_cast<const Operand *>(memory + TILE), factor);
     __syncwarp();
     RowsOfLane to;
@@ -192,20 +216,21 @@ __device__ __forceinline__ void transform(const Pair *tables) {
     for (int i = 0; i < Quadrants::ROWS; i++) {
         Sides above, below;
         quadrants.unfold(i, above, below);
-        to.store(i, above, below);
+        auto after = [&](const Sides &sides) { return Sides{scale.after(sides.left), scale.after(sides.right)}; };
+        to.store(i, after(above), after(below));
     }
 }
 
 /// The transform back along z of the thread's column, if the tile owns it; says that the planes may be written again.
-__device__ __forceinline__ void transform_back(const CycleArguments &a, int number, double (&sums)[HALF],
-                                               double (&differences)[HALF]) {
+__device__ __forceinline__ void transform_back(const CycleArguments &a, int number, real (&sums)[HALF],
+                                               real (&differences)[HALF]) {
     Column column;
     if (Tile(a, number).owns_column(column.x, column.y)) {
         unsigned odd_modes = column.modes(0), even_modes = column.modes(1);
 #pragma unroll
         for (int m = 0; m < HALF; m++) {
-            double odd = load_from_block(odd_modes + m * PLANE * int(sizeof(Pair)));
-            double even = load_from_block(even_modes + m * PLANE * int(sizeof(Pair)));
+            real odd = load_from_block(odd_modes + m * PLANE * int(sizeof(Pair)));
+            real even = load_from_block(even_modes + m * PLANE * int(sizeof(Pair)));
 #pragma unroll
             for (int i = 0; i < HALF; i++) {
                 add_entry<SIDE>(sums[i], 2 * m + 1, i + 1, odd);
@@ -221,18 +246,18 @@ __device__ __forceinline__ void transform_back(const CycleArguments &a, int numb
 __device__ __forceinline__ void join(const CycleArguments &a, int number) {
     // What the modes of odd number add to both of two mirrored points, and what those of even number add to the first and
     // take from the second.
-    double sums[HALF] = {}, differences[HALF] = {};
+    real sums[HALF] = {}, differences[HALF] = {};
     transform_back(a, number, sums, differences);
     Column column;
     Tile tile(a, unknown(number));
     if (!tile.owns_column(column.x, column.y)) return;
     long long first = tile.origin + column.y * a.grid.pitch + column.x;
-    const double *from = a.from + first;
-    double *to = a.to + first;
+    const real *from = a.from + first;
+    real *to = a.to + first;
 #pragma unroll
     for (int z = 0; z < SIDE; z++, from += a.grid.plane_pitch, to += a.grid.plane_pitch) {
         int i = min(z, SIDE - 1 - z);
-        double change = z < HALF ? sums[i] + differences[i] : sums[i] - differences[i];
+        real change = z < HALF ? sums[i] + differences[i] : sums[i] - differences[i];
         if (tile.owns_plane(z)) *to = __ldg(from) + change;
     }
 }
@@ -253,7 +278,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THR
         split(a, i);
         arrive();
         wait();
-        transform(tables);
+        transform(tables, arguments.unit);
         arrive();
         wait();
         join(a, unknown(i));

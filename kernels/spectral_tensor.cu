@@ -15,8 +15,8 @@
 // A group of 4 WARPS warps works on a tile; a block has GROUPS groups, and passes over the tiles. Tiles of 32 x 32 points have
 // kernels of their own (`spectral_strips.cu`).
 //
-// Tables: F and its transpose as the lanes load them (H H / 2 operands each, in single precision H H / 4), then the factors of each quadrant, in pairs.
-// `solver/cuda/spectral/tensor.rs` writes them.
+// Tables: F and its transpose as the lanes load them (H H / 2 operands each, in single precision H H / 4), then the factors
+// of each quadrant, in pairs. `solver/cuda/spectral/tensor.rs` writes them.
 // Variants: 2d symmetric sm_90
 #include "norms.cuh"
 #include "square.cuh"
@@ -288,7 +288,8 @@ __device__ __forceinline__ void split(const Tile<P> &tile, double &squares) {
     bool measures = arguments.squares;
     real largest = 0;
     Quad g[P::AHEAD];
-    Quad prev = tile.template rows<IS_ALIGNED>(tile.from, first - 1, m, is_active), own = tile.template rows<IS_ALIGNED>(tile.from, first, m, is_active);
+    Quad prev = tile.template rows<IS_ALIGNED>(tile.from, first - 1, m, is_active);
+    Quad own = tile.template rows<IS_ALIGNED>(tile.from, first, m, is_active);
 #pragma unroll
     for (int i = 0; i < P::ROWS; i++) {
         if (i % P::AHEAD == 0) {

@@ -15,9 +15,13 @@
 //
 // Several blocks share a multiprocessor, so that one loads while another multiplies.
 //
+// In single precision the iterate is read and written as such, and products are in double precision: that is accurate, and
+// faster than products in plain arithmetic.
+//
 // Tables, in pairs of doubles: S as the lanes load it (T T / 2 pairs), then the factors of each plane likewise.
 // `solver/cuda/spectral/tensor.rs` writes them.
-// Variants: 3d f64 symmetric sm_90
+// Variants: 3d symmetric sm_90
+#define PRODUCT_BITS 64
 #include "box.cuh"
 #include "norms.cuh"
 #include "sines.cuh"
@@ -64,13 +68,13 @@ template <class P> __device__ __forceinline__ void split(const CycleArguments &a
 #pragma unroll 1
     for (int column = threadIdx.x; column < P::PLANE; column += P::THREADS) {
         int x = column % SIDE, y = column / SIDE;
-        const double *u = a.from + origin + y * pitch + x, *g = a.g + origin + y * pitch + x;
-        double change[SIDE];
-        double prev = __ldg(u - plane_pitch), own = __ldg(u);
+        const real *u = a.from + origin + y * pitch + x, *g = a.g + origin + y * pitch + x;
+        real change[SIDE];
+        real prev = __ldg(u - plane_pitch), own = __ldg(u);
 #pragma unroll
         for (int z = 0; z < SIDE; z++) {
-            const double *here = u + z * plane_pitch;
-            double next = __ldg(here + plane_pitch);
+            const real *here = u + z * plane_pitch;
+            real next = __ldg(here + plane_pitch);
             change[z] = update(a.weights, __ldg(here - 1), __ldg(here + 1), __ldg(here - pitch), __ldg(here + pitch),
                                prev, next, __ldg(g + z * plane_pitch)) -
                         own;
@@ -85,14 +89,14 @@ template <class P> __device__ __forceinline__ void split(const CycleArguments &a
         double *at = modes + place<P>(column);
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            double values[HALF];
+            real values[HALF];
 #pragma unroll
             for (int i = 0; i < HALF; i++) {
                 values[i] = half ? change[i] - change[SIDE - 1 - i] : change[i] + change[SIDE - 1 - i];
             }
 #pragma unroll
             for (int m = 0; m < HALF; m++) {
-                double sum = 0;
+                real sum = 0;
 #pragma unroll
                 for (int i = 0; i < HALF; i++) add_entry<SIDE>(sum, 2 * m + 1 + half, i + 1, values[i]);
                 at[(half * HALF + m) * P::PLANE] = sum;
@@ -154,10 +158,11 @@ template <class P> __device__ __forceinline__ void join(const CycleArguments &a,
         const double *at = modes + place<P>(column);
         // What the modes of odd number add to both of two mirrored points, and what those of even number add to the
         // first and take from the second.
-        double sums[HALF] = {}, differences[HALF] = {};
+        real sums[HALF] = {}, differences[HALF] = {};
 #pragma unroll
         for (int m = 0; m < HALF; m++) {
-            double odd = at[m * P::PLANE], even = at[(HALF + m) * P::PLANE];
+            real odd = static_cast<real>(at[m * P::PLANE]);
+            real even = static_cast<real>(at[(HALF + m) * P::PLANE]);
 #pragma unroll
             for (int i = 0; i < HALF; i++) {
                 add_entry<SIDE>(sums[i], 2 * m + 1, i + 1, odd);
@@ -167,7 +172,7 @@ template <class P> __device__ __forceinline__ void join(const CycleArguments &a,
 #pragma unroll
         for (int z = 0; z < SIDE; z++) {
             int i = min(z, SIDE - 1 - z);
-            double change = z < HALF ? sums[i] + differences[i] : sums[i] - differences[i];
+            real change = z < HALF ? sums[i] + differences[i] : sums[i] - differences[i];
             if (tile.owns_plane(z)) {
                 a.to[origin + z * plane_pitch] = __ldg(a.from + origin + z * plane_pitch) + change;
             }

@@ -2,8 +2,13 @@
 #pragma once
 #include "stencil.cuh"
 
+/// The precision of products: that of the values, or double precision, if a kernel says so before this is included.
+#ifndef PRODUCT_BITS
+#define PRODUCT_BITS REAL_BITS
+#endif
+
 /// Two neighbouring values, and what a lane loads of a matrix at once: in single precision parts of eight entries.
-#if REAL_BITS == 64
+#if PRODUCT_BITS == 64
 typedef double2 Pair;
 typedef double2 Operand;
 __device__ __forceinline__ Pair make_pair(double x, double y) { return make_double2(x, y); }
@@ -13,8 +18,9 @@ typedef float4 Operand;
 __device__ __forceinline__ Pair make_pair(float x, float y) { return make_float2(x, y); }
 #endif
 static_assert(sizeof(Operand) == 16);
+typedef decltype(Pair::x) Number;
 
-#if REAL_BITS == 64
+#if PRODUCT_BITS == 64
 /// C += A B of 16 x 8 blocks, all at once: `low` and `high` are A of the first and the second four columns.
 constexpr int PARTS = 1;
 __device__ __forceinline__ void multiply_16(int, Pair &c, Pair &d, Operand low, Operand high, Pair b) {
@@ -42,7 +48,8 @@ __device__ __forceinline__ Data operand_of(const Pair (&blocks)[DEPTH]) { return
 /// Doubles are multiplied as they are.
 struct Scale {
     __device__ __forceinline__ Pair before(Pair values) const { return values; }
-    __device__ __forceinline__ real sum(real value, real correction) const { return value + correction; }
+    __device__ __forceinline__ Pair after(Pair values) const { return values; }
+    __device__ __forceinline__ Number sum(Number value, Number correction) const { return value + correction; }
 };
 
 /// A pair from shared memory, where it is needed: volatile, or the compiler loads many ahead and spills them.
@@ -106,9 +113,9 @@ __device__ __forceinline__ void multiply_16(int part, Pair &c, Pair &d, Operand 
 }
 
 /// Half precision reaches from 2^-24 to 2^16. So a tile is multiplied by the power of two that brings its largest value
-/// between 1 and 2, and what becomes of it is multiplied by `after`.
+/// between 1 and 2, and what becomes of it is multiplied by `down`.
 struct Scale {
-    float up, after;
+    float up, down;
 
     Scale() = default;
 
@@ -117,11 +124,12 @@ struct Scale {
         // Both powers are numbers also where the largest value is close to 0, or infinite.
         unsigned exponent = min(max(__float_as_uint(largest) >> 23, 1u), 253u);
         up = __uint_as_float((254 - exponent) << 23);
-        after = __uint_as_float(exponent << 23) * unit;
+        down = __uint_as_float(exponent << 23) * unit;
     }
 
     __device__ __forceinline__ Pair before(Pair values) const { return make_pair(values.x * up, values.y * up); }
-    __device__ __forceinline__ float sum(float value, float correction) const { return fmaf(correction, after, value); }
+    __device__ __forceinline__ Pair after(Pair values) const { return make_pair(values.x * down, values.y * down); }
+    __device__ __forceinline__ float sum(float value, float correction) const { return fmaf(correction, down, value); }
 };
 
 /// The larger one of a value and the magnitudes of a pair.
@@ -222,7 +230,7 @@ __device__ __forceinline__ void multiply_blocks(const D &data, const M &matrix) 
                 if (m + 1 < BLOCKS) {
                     multiply_16(part, sums[m][n], sums[m + 1][n], low, high, operands[n]);
                 } else {
-#if REAL_BITS == 64
+#if PRODUCT_BITS == 64
                     multiply_8(sums[m][n], low, operands[n]);
 #endif
                 }

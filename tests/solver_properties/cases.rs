@@ -26,6 +26,12 @@ impl Case {
         Method::Hierarchical { k: self.k, tiling: self.tiling() }
     }
 
+    /// How much a rounding error may have grown after some cycles.
+    pub fn growth(&self, cycles: usize) -> f64 {
+        let stencil = self.problem.operator.stencil().expect("a grid");
+        stencil.dominance().max(1.0).powf((cycles * self.k) as f64)
+    }
+
     /// How much smaller the least of the scaled values of a tile is than the largest.
     pub fn loss(&self) -> f64 {
         let pairs = self.problem.operator.stencil().expect("a grid").neighbours();

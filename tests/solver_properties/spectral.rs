@@ -35,12 +35,6 @@ impl Case {
         let (tolerance, loss) = if is_f64 { TOLERANCE_F64 } else { TOLERANCE_F32 };
         tolerance * (self.loss() / loss).max(1.0)
     }
-
-    /// How much a rounding error may have grown after some cycles.
-    fn growth(&self, cycles: usize) -> f64 {
-        let stencil = self.problem.operator.stencil().expect("a grid");
-        stencil.dominance().max(1.0).powf((cycles * self.k) as f64)
-    }
 }
 
 /// A case whose weights and tiles can be taken, and its method.

@@ -11,7 +11,7 @@ use super::cycle_kernel::{
 use super::ptx::File;
 use super::setting::Setting;
 use super::system::DeviceSystem;
-use crate::grid::Real;
+use crate::grid::{Precision, Real};
 use crate::solver::spectral::AxisModes;
 use crate::solver::{Footprint, Method, Products, SolverError, Spectral};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError};
@@ -95,7 +95,7 @@ fn mode(side: usize, place: usize) -> usize {
 }
 
 /// The tables as `spectral.cu` reads them.
-fn plain_tables<R: Real>(spectral: &Spectral) -> Vec<R> {
+fn plain_tables(spectral: &Spectral) -> Vec<f64> {
     let axes = spectral.axes();
     let mut tables = Vec::new();
     for modes in axes {
@@ -132,7 +132,17 @@ fn plain_tables<R: Real>(spectral: &Spectral) -> Vec<R> {
         tables.extend((0..modes.side()).map(scale));
         tables.extend((0..modes.side()).map(|i| scale(i).recip()));
     }
-    tables.into_iter().map(R::from_f64).collect()
+    tables
+}
+
+/// Numbers in a precision, as they lie in memory.
+fn bytes_of(numbers: &[f64], precision: Precision) -> Vec<u8> {
+    match precision {
+        Precision::F32 => {
+            numbers.iter().flat_map(|number| (*number as f32).to_ne_bytes()).collect()
+        }
+        Precision::F64 => numbers.iter().flat_map(|number| number.to_ne_bytes()).collect(),
+    }
 }
 
 /// Prepares the kernel ([`BuildFn`](super::build::BuildFn)).
@@ -157,7 +167,7 @@ pub(super) fn build<R: Real + DeviceRepr>(
     let plan = Plan::of(setting, spectral).filter(|_| capability >= tensor::OLDEST);
     let (tables, unit, kernel, passes) = if let Some(plan) = plan {
         let (tables, unit) = plan.tables(spectral);
-        let tables: Vec<R> = tables.into_iter().map(R::from_f64).collect();
+        let tables = bytes_of(&tables, plan.product_precision());
         let layout = plan.layout();
         let most = gpu.multiprocessors * layout.resident / layout.cluster;
         let blocks = tiles.div_ceil(layout.tiles).min(most) * layout.cluster;
@@ -176,15 +186,16 @@ pub(super) fn build<R: Real + DeviceRepr>(
         };
         let blocks = if tiling.y().is_none() { tiles.div_ceil(ROWS_1D as u32) } else { tiles };
         let threads = [u32::try_from(threads).unwrap_or(WARP), 1];
-        let tables = plain_tables(spectral);
+        let tables = bytes_of(&plain_tables(spectral), setting.precision);
         let kernel = Launch::new(system, File::Spectral, function, [blocks, 1], threads, bytes)?;
         (tables, 1.0, kernel, blocks)
     };
-    let arithmetic = gpu.check(operations_per_second(gpu, setting.precision))?;
+    let precision = plan.map_or(setting.precision, Plan::product_precision);
+    let arithmetic = gpu.check(operations_per_second(gpu, precision))?;
     let products = Products {
         per_cycle: systems as f64 * spectral.products(),
         most_per_second: match plan {
-            Some(_) => arithmetic * tensor::gain(capability, setting.precision),
+            Some(_) => arithmetic * tensor::gain(capability, precision),
             None => arithmetic,
         },
         on_tensor_cores: plan.is_some(),
@@ -199,17 +210,17 @@ pub(super) fn build<R: Real + DeviceRepr>(
     Ok(Some(Box::new(InSineBasis { kernel, cycle, footprint, tiles, _tables: tables })))
 }
 
-struct InSineBasis<R> {
+struct InSineBasis {
     kernel: Launch,
     cycle: Cycle,
     footprint: Footprint,
     /// Those of a launch.
     tiles: SpectralTiles,
     /// They live as long as the kernel.
-    _tables: CudaSlice<R>,
+    _tables: CudaSlice<u8>,
 }
 
-impl<R: Real + DeviceRepr> CycleKernel<R> for InSineBasis<R> {
+impl<R: Real + DeviceRepr> CycleKernel<R> for InSineBasis {
     /// One of each warp.
     fn parts(&self) -> usize {
         let config = &self.kernel.config;
@@ -303,9 +314,9 @@ mod tests {
     fn tables_have_the_length_that_the_kernels_read() {
         let (_, spectral) = of_tile(&[300, 300], &[7, 4], &SYMMETRIC);
         let expected = 2 * (16 + 9) + 2 * (4 + 4) + 7 * 4 + 2 * (7 + 4);
-        assert_eq!(plain_tables::<f64>(&spectral).len(), expected);
+        assert_eq!(plain_tables(&spectral).len(), expected);
         let (_, spectral) = of_tile(&[30; 3], &[7, 4, 2], &SYMMETRIC);
         let expected = 2 * (16 + 9) + 2 * (4 + 4) + 2 * (1 + 1) + 7 * 4 * 2 + 2 * (7 + 4 + 2);
-        assert_eq!(plain_tables::<f64>(&spectral).len(), expected);
+        assert_eq!(plain_tables(&spectral).len(), expected);
     }
 }

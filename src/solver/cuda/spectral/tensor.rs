@@ -2,7 +2,7 @@
 //! tables.
 //!
 //! Tensor cores take f64, or half precision, which has 11 significant bits. In f32 every number is the sum of two of these,
-//! and of their four products the three larger ones are computed.
+//! and of their four products the three larger ones are computed; in 1D and for the smaller cubes, products are in f64.
 
 use super::super::cycle_kernel::WARP;
 use super::super::ptx::File;
@@ -114,7 +114,7 @@ pub(super) enum Plan {
     Square(Square),
     Cube(Cube),
     /// `spectral_cluster_3d.cu`: a cluster of two blocks works on each cube of 32 points.
-    SharedCube,
+    SharedCube(Precision),
 }
 
 /// The shared memory of a block on GPUs of compute capability 9.0 and 10.0, which have clusters. No GPU without them gives as
@@ -162,10 +162,9 @@ impl Plan {
                 let is_it = |plan: &Square| (plan.precision, plan.side) == (precision, side);
                 SQUARES.into_iter().find(is_it).map(Self::Square)
             }
-            (_, Precision::F32) => None,
             (1, _) => LINES.into_iter().find(|plan| plan.side == side).map(Self::Line),
             _ if side == ONE_WARP_SIDE && setting.shared_bytes >= SHARED_WITH_CLUSTERS => {
-                Some(Self::SharedCube)
+                Some(Self::SharedCube(precision))
             }
             _ => CUBES.into_iter().find(|plan| plan.side == side).map(Self::Cube),
         };
@@ -226,15 +225,15 @@ impl Plan {
                 cluster: 1,
                 together: 1,
             },
-            Self::SharedCube => {
+            Self::SharedCube(precision) => {
                 // Threads of a block: its columns. It has half of the tile, the matrices, and a sum of each thread.
                 let threads = ONE_WARP_SIDE.pow(2) / 2;
-                let values = ONE_WARP_SIDE.pow(3) / 2 + 2 * (ONE_WARP_SIDE / 2).pow(2) + threads;
+                let values = ONE_WARP_SIDE.pow(3) / 2 + 2 * (ONE_WARP_SIDE / 2).pow(2);
                 Layout {
                     file: File::SpectralCluster3d,
                     function: "side_32",
                     threads: threads as u32,
-                    bytes: values * size_of::<f64>(),
+                    bytes: values * precision.bytes() + threads * size_of::<f64>(),
                     resident: 1,
                     tiles: 1,
                     cluster: 2,
@@ -252,17 +251,26 @@ impl Plan {
         }
     }
 
+    /// The precision of the products, and of the tables.
+    pub fn product_precision(self) -> Precision {
+        match self {
+            Self::Line(_) | Self::Cube(_) => Precision::F64,
+            Self::Strips(Strips { precision, .. })
+            | Self::Square(Square { precision, .. })
+            | Self::SharedCube(precision) => precision,
+        }
+    }
+
     /// The tables as the kernels read them, and what corrections are multiplied by in the end.
     pub fn tables(self, spectral: &Spectral) -> (Vec<f64>, f32) {
-        match self {
-            Self::Line(plan) => (plan.tables(spectral), 1.0),
-            Self::Strips(Strips { precision, .. }) | Self::Square(Square { precision, .. }) => {
-                let scales = Scales::of(spectral, precision);
-                (square_tables(spectral, precision, scales), scales.unit())
-            }
-            Self::Cube(plan) => (plan.tables(spectral), 1.0),
-            Self::SharedCube => (shared_cube_tables(spectral), 1.0),
-        }
+        let scales = Scales::of(spectral, self.product_precision());
+        let tables = match self {
+            Self::Line(plan) => plan.tables(spectral),
+            Self::Strips(_) | Self::Square(_) => square_tables(spectral, scales),
+            Self::Cube(plan) => plan.tables(spectral),
+            Self::SharedCube(_) => shared_cube_tables(spectral, scales),
+        };
+        (tables, scales.unit())
     }
 }
 
@@ -272,6 +280,7 @@ const PAIR: usize = 2 * size_of::<f64>();
 /// The powers of two that matrices and factors are multiplied by so that all values are in the range of half precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scales {
+    precision: Precision,
     /// Exponents.
     matrix: i32,
     factors: i32,
@@ -283,12 +292,12 @@ impl Scales {
 
     fn of(spectral: &Spectral, precision: Precision) -> Self {
         if precision == Precision::F64 {
-            return Self { matrix: 0, factors: 0 };
+            return Self { precision, matrix: 0, factors: 0 };
         }
         let modes = &spectral.axes()[0];
         let (side, half) = (modes.side(), modes.side() / 2);
         // The largest entries are made 1 to 2: below that, what is left of the smaller ones would be out of range.
-        let largest = most((0..half).map(|i| modes.sine(1, i + 1)));
+        let largest = (2.0 / (side as f64 + 1.0)).sqrt();
         let matrix = -largest.log2().floor() as i32;
         let entry = |m: usize, i: usize| modes.sine(2 * m + 1, i + 1).abs() * exp2(matrix);
         let sums = (0..half).flat_map(|at| {
@@ -296,24 +305,47 @@ impl Scales {
         });
         // What a product makes of 1 at the most; and the first one after the factors, together with them.
         let growth = most(sums);
-        let factor = |modes: [usize; 2]| spectral.factor(&modes).abs();
-        let sums = (1..=side).flat_map(|other| {
-            let of_parity = move |first: usize| (first..=side).step_by(2);
-            [1, 2].into_iter().flat_map(move |first| {
-                let along_x = of_parity(first).map(|x| factor([x, other])).sum::<f64>();
-                [along_x, of_parity(first).map(|y| factor([other, y])).sum()]
-            })
-        });
-        let growth_behind = most(sums) * largest * exp2(matrix);
+        let factors = most_of_factors(spectral);
+        let growth_behind = factors * largest * exp2(matrix);
         let bound = Self::BEGIN * growth.powi(2) * growth_behind.max(1.0);
         let factors = (f64::from(f16::MAX) / bound).log2().floor();
-        Self { matrix, factors: factors.clamp(-100.0, 100.0) as i32 }
+        Self { precision, matrix, factors: factors.clamp(-100.0, 100.0) as i32 }
     }
 
     /// What corrections are multiplied by in the end: four products and the factors have scaled them.
     fn unit(self) -> f32 {
         exp2(-4 * self.matrix - self.factors) as f32
     }
+
+    /// How matrices of squares are laid out.
+    fn laid_out(self) -> LaidOut {
+        match self.precision {
+            Precision::F64 => matrix,
+            Precision::F32 => matrix_in_parts,
+        }
+    }
+
+    /// What the factors of planes of a side are multiplied by.
+    fn of_factors(self, side: usize) -> f64 {
+        rounding_compensation(side, self.precision) * exp2(self.factors)
+    }
+}
+
+/// The largest sum of the factors of a line of modes along x or y, all of odd or all of even number.
+fn most_of_factors(spectral: &Spectral) -> f64 {
+    let axes = spectral.axes();
+    let side = axes[0].side();
+    let factor = |modes: [usize; 3]| spectral.factor(&modes[..axes.len()]).abs();
+    let mut most = 0.0_f64;
+    for z in 1..=axes.get(2).map_or(1, AxisModes::side) {
+        for (other, first) in (1..=side).flat_map(|other| [(other, 1), (other, 2)]) {
+            let line = || (first..=side).step_by(2);
+            let along_x = line().map(|x| factor([x, other, z])).sum();
+            let along_y = line().map(|y| factor([other, y, z])).sum();
+            most = most.max(along_x).max(along_y);
+        }
+    }
+    most
 }
 
 /// The largest one of some numbers, none of which is negative.
@@ -468,15 +500,10 @@ fn rounding_compensation(side: usize, precision: Precision) -> f64 {
 }
 
 /// The tables of squares.
-fn square_tables(spectral: &Spectral, precision: Precision, scales: Scales) -> Vec<f64> {
-    let side = spectral.axes()[0].side();
-    let quadrants = Quadrants { side };
-    let laid_out = match precision {
-        Precision::F64 => matrix,
-        Precision::F32 => matrix_in_parts,
-    };
-    let [forward, backward] = quadrants.matrices(spectral, exp2(scales.matrix), laid_out);
-    let scale = rounding_compensation(side, precision) * exp2(scales.factors);
+fn square_tables(spectral: &Spectral, scales: Scales) -> Vec<f64> {
+    let quadrants = Quadrants { side: spectral.axes()[0].side() };
+    let [forward, backward] = quadrants.matrices(spectral, scales);
+    let scale = scales.of_factors(quadrants.side);
     let factor = |modes: [usize; 2]| spectral.factor(&modes) * scale;
     [forward, backward, quadrants.factors(factor)].concat()
 }
@@ -501,8 +528,8 @@ impl Quadrants {
         self.side == ONE_WARP_SIDE
     }
 
-    /// The matrix of all quadrants and its transpose, times a number, each laid out by `laid_out(blocks, entry)`.
-    fn matrices(&self, spectral: &Spectral, scale: f64, laid_out: LaidOut) -> [Vec<f64>; 2] {
+    /// The matrix of all quadrants and its transpose.
+    fn matrices(&self, spectral: &Spectral, scales: Scales) -> [Vec<f64>; 2] {
         let blocks = self.blocks();
         let modes = &spectral.axes()[0];
         // One warp has neighbouring points in the same place of different blocks.
@@ -510,7 +537,9 @@ impl Quadrants {
             true => blocks * (place % 8) + place / 8,
             false => place,
         };
-        let entry = |m: usize, place: usize| modes.sine(2 * m + 1, point(place) + 1) * scale;
+        let entry =
+            |m: usize, place: usize| modes.sine(2 * m + 1, point(place) + 1) * exp2(scales.matrix);
+        let laid_out = scales.laid_out();
         [laid_out(blocks, &entry), laid_out(blocks, &|place, m| entry(m, place))]
     }
 
@@ -531,12 +560,14 @@ impl Quadrants {
 }
 
 /// The matrices of a plane, and its factors for each mode along z: odd numbers first.
-fn shared_cube_tables(spectral: &Spectral) -> Vec<f64> {
+fn shared_cube_tables(spectral: &Spectral, scales: Scales) -> Vec<f64> {
     let quadrants = Quadrants { side: ONE_WARP_SIDE };
-    let [forward, backward] = quadrants.matrices(spectral, 1.0, matrix);
+    let [forward, backward] = quadrants.matrices(spectral, scales);
     let modes = (1..=ONE_WARP_SIDE).step_by(2).chain((2..=ONE_WARP_SIDE).step_by(2));
-    let factors =
-        modes.flat_map(|z| quadrants.factors(|[x, y]| spectral.factor(&[x, y, z]))).collect();
+    let scale = scales.of_factors(quadrants.side);
+    let factors = modes
+        .flat_map(|z| quadrants.factors(|[x, y]| spectral.factor(&[x, y, z]) * scale))
+        .collect();
     [forward, backward, factors].concat()
 }
 
@@ -589,7 +620,7 @@ mod tests {
         for (dim, sides) in [(1, LINES.map(|plan| plan.side).to_vec()), (3, cubes.collect())] {
             for side in sides {
                 assert!(is_planned(&[side; 3][..dim], &SYMMETRIC, Precision::F64), "{dim} {side}");
-                assert!(!is_planned(&[side; 3][..dim], &SYMMETRIC, Precision::F32), "{dim} {side}");
+                assert!(is_planned(&[side; 3][..dim], &SYMMETRIC, Precision::F32), "{dim} {side}");
             }
             assert!(!is_planned(&[40, 40, 20][..dim], &SYMMETRIC, Precision::F64), "{dim}");
         }
@@ -614,7 +645,9 @@ mod tests {
             (&[64, 64], Precision::F32, 6 * 32 * 32),
             (&[16, 16, 16], Precision::F64, 16 * 16 + 16_usize.pow(3)),
             (&[24, 24, 24], Precision::F64, 24 * 24 + 24_usize.pow(3)),
+            (&[24, 24, 24], Precision::F32, 24 * 24 + 24_usize.pow(3)),
             (&[32, 32, 32], Precision::F64, 2 * 16 * 16 + 32_usize.pow(3)),
+            (&[32, 32, 32], Precision::F32, 2 * 16 * 16 + 32_usize.pow(3)),
         ] {
             let (plan, spectral) = planned(tile, &SYMMETRIC, precision).unwrap();
             assert_eq!(plan.tables(&spectral).0.len(), expected, "{tile:?}");
@@ -701,7 +734,7 @@ mod tests {
         let range = operands.iter().all(|operand| *operand <= f64::from(f16::MAX));
         assert!(range, "{side}: {operands:?}");
         // Nor are they so small that digits are lost.
-        assert!(operands[2].max(operands[3]) > 1000.0, "{side}: {operands:?}");
+        assert!(operands[2].max(operands[3]) > 256.0, "{side}: {operands:?}");
         let corrections = largest(&product(&third, &back)) * f64::from(scales.unit());
         // A quadrant has sums of four points, of which one subiteration leaves each as it is.
         assert!(corrections > 0.249 * Scales::BEGIN, "{side}: {corrections}");
@@ -711,7 +744,7 @@ mod tests {
     fn blocks_fit_a_multiprocessor() {
         let plans = LINES.map(Plan::Line).into_iter().chain(SQUARES.map(Plan::Square));
         let plans = plans.chain(STRIPS.map(Plan::Strips)).chain(CUBES.map(Plan::Cube));
-        for plan in plans.chain([Plan::SharedCube]) {
+        for plan in plans.chain([Plan::SharedCube(Precision::F64)]) {
             let Layout { threads, bytes, resident, .. } = plan.layout();
             // Of 228 KiB of shared memory the driver keeps 1 KiB for each block.
             assert!(resident as usize * (bytes + 1024) <= 228 * 1024, "{plan:?}");
