@@ -71,8 +71,8 @@ struct Quadrants {
         below = {make_pair(c[0], c[1]), make_pair(d[1], d[0])};
     }
 
-    /// Multiplies all values by what products need (`Scale` in `tensor.cuh`); `unit` is that of the arguments.
-    __device__ __forceinline__ Scale scaled(float unit) {
+    /// Multiplies all values by what products need (`Scale` in `tensor.cuh`); `correction_scale` is that of the arguments.
+    __device__ __forceinline__ Scale scaled(float correction_scale) {
 #if PRODUCT_BITS == 64
         return {};
 #else
@@ -81,7 +81,7 @@ struct Quadrants {
 #pragma unroll
         for (int i = 0; i < PAIRS; i++) largest[i % 4] = largest_of(largest[i % 4], pair(i));
         largest[0] = fmaxf(fmaxf(largest[0], largest[1]), fmaxf(largest[2], largest[3]));
-        Scale scale(largest_of_warp(largest[0]), unit);
+        Scale scale(largest_of_warp(largest[0]), correction_scale);
 #pragma unroll
         for (int i = 0; i < PAIRS; i++) pair(i) = scale.before(pair(i));
         return scale;

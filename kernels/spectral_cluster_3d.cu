@@ -191,7 +191,7 @@ struct RowsOfLane {
 
 /// Transforms the plane of the warp, multiplies it by the factors and transforms it back. Each lane copies its factors to
 /// where the plane lay while the warp multiplies.
-__device__ __forceinline__ void transform(const Pair *tables, float unit) {
+__device__ __forceinline__ void transform(const Pair *tables, float correction_scale) {
     Quadrants quadrants;
     RowsOfLane from;
 #pragma unroll
@@ -208,7 +208,7 @@ __device__ __forceinline__ void transform(const Pair *tables, float unit) {
         if (i == 0) asm volatile("cp.async.wait_all;" ::: "memory");
         return load_pair(copied + i * WARP * int(sizeof(Pair)));
     };
-    Scale scale = quadrants.scaled(unit);
+    Scale scale = quadrants.scaled(correction_scale);
     quadrants.transform(reinterpret_cast<const Operand *>(memory + TILE), factor);
     __syncwarp();
     RowsOfLane to;
@@ -278,7 +278,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THR
         split(a, i);
         arrive();
         wait();
-        transform(tables, arguments.unit);
+        transform(tables, arguments.correction_scale);
         arrive();
         wait();
         join(a, unknown(i));

@@ -278,11 +278,11 @@ template <class P> struct Tile {
     }
 
     /// The products; returns how their results are to be added.
-    __device__ __forceinline__ Scale transform(float unit) {
+    __device__ __forceinline__ Scale transform(float correction_scale) {
         const Pair *factors = memory + P::MATRICES + lane_of_warp();
         unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(factors));
         auto factor = [=](int i) { return load_pair(from + i * WARP * int(sizeof(Pair))); };
-        Scale scale = quadrants.scaled(unit);
+        Scale scale = quadrants.scaled(correction_scale);
         quadrants.transform(reinterpret_cast<const Operand *>(memory), factor);
         return scale;
     }
@@ -361,7 +361,7 @@ template <class P> __device__ __forceinline__ void cycle(const StripArguments &a
             if (next.y >= 0) strip.copy_g(arguments, next.x, next.y), strip.copy_iterate(arguments, next.x, next.y);
         }
         __syncwarp();
-        Scale scale = of_warp.transform(arguments.spectral.unit);
+        Scale scale = of_warp.transform(arguments.spectral.correction_scale);
         place = places.of(number);
         if (place.owns_pairs()) {
             of_warp.template join<true>(a, place, scale);

@@ -102,7 +102,7 @@ template <class P> __device__ __forceinline__ void write_largest(real largest) {
 }
 
 /// How the values of a tile are scaled, once all of its warps have written.
-template <class P> __device__ __forceinline__ Scale scale_of_tile(float unit) {
+template <class P> __device__ __forceinline__ Scale scale_of_tile(float correction_scale) {
 #if REAL_BITS == 64
     return {};
 #else
@@ -112,12 +112,12 @@ template <class P> __device__ __forceinline__ Scale scale_of_tile(float unit) {
         const real *values = P::largest_values() + thread_of_block() / P::THREADS * (4 * P::WARPS);
         largest = largest_of(largest, reinterpret_cast<const Pair *>(values)[i / 2]);
     }
-    return {largest, unit};
+    return {largest, correction_scale};
 #endif
 }
 
 /// All four products of a quadrant, or of one warp's strip of it.
-template <class P> __device__ __forceinline__ void transform(const Pair *tables, float unit) {
+template <class P> __device__ __forceinline__ void transform(const Pair *tables, float correction_scale) {
     constexpr int BLOCKS = P::BLOCKS, STRIP = P::STRIP;
     int thread = thread_of_block(), group = thread / P::THREADS, warp = thread % P::THREADS / WARP;
     int lane = thread % WARP, row = lane / 4, pair = lane % 4;
@@ -132,7 +132,7 @@ template <class P> __device__ __forceinline__ void transform(const Pair *tables,
     };
     Matrix<P> forward = matrix(0, thread), backward = matrix(1, thread);
     Pair data[BLOCKS][STRIP];
-    Scale scale = scale_of_tile<P>(unit);
+    Scale scale = scale_of_tile<P>(correction_scale);
     // (x, y): x is summed over first.
 #pragma unroll
     for (int k = 0; k < BLOCKS; k++) {
@@ -350,7 +350,7 @@ __device__ __forceinline__ void split(const Tile<P> &tile, double &squares) {
 
 /// Adds the correction to the owned points of a tile and stores them.
 template <class P, bool IS_ALIGNED>
-__device__ __forceinline__ void join(const Tile<P> &tile, float unit) {
+__device__ __forceinline__ void join(const Tile<P> &tile, float correction_scale) {
     constexpr int LANES = P::LANES, QUADRANT = P::QUADRANTS / 4;
     int thread = thread_of_block() % P::THREADS, group = thread_of_block() / P::THREADS;
     const Pair *quadrants = memory + P::KEPT + group * P::QUADRANTS;
@@ -365,7 +365,7 @@ __device__ __forceinline__ void join(const Tile<P> &tile, float unit) {
         for (int j = 0; j < P::AHEAD; j++) own[j] = tile.template rows<IS_ALIGNED>(tile.from, first + i + j, m, is_active);
         if (i == 0) {
             wait(1 + group, P::THREADS);
-            scale = scale_of_tile<P>(unit);
+            scale = scale_of_tile<P>(correction_scale);
         }
 #pragma unroll
         for (int j = 0; j < P::AHEAD; j++) {
@@ -413,12 +413,12 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
         }
         if (i < tiles) {
             wait(1 + thread_of_block() / P::THREADS, P::THREADS);
-            transform<P>(tables, arguments.unit);
+            transform<P>(tables, arguments.correction_scale);
             Tile<P> tile(a, unknown(i));
             if (tile.is_aligned) {
-                join<P, true>(tile, arguments.unit);
+                join<P, true>(tile, arguments.correction_scale);
             } else {
-                join<P, false>(tile, arguments.unit);
+                join<P, false>(tile, arguments.correction_scale);
             }
             wait(1 + thread_of_block() / P::THREADS, P::THREADS);
         }

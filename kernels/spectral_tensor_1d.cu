@@ -9,7 +9,7 @@
 // what comes out.
 //
 // In single precision the iterate is read and written as such, and products are in double precision: that is accurate, and
-// faster than products in plain arithmetic.
+// faster than plain arithmetic.
 //
 // Tables, in pairs of doubles: M of either half as the lanes of the warps load it. `solver/cuda/spectral/tensor.rs` writes them.
 // Variants: 1d symmetric sm_90

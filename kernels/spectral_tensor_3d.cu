@@ -15,8 +15,8 @@
 //
 // Several blocks share a multiprocessor, so that one loads while another multiplies.
 //
-// In single precision the iterate is read and written as such, and products are in double precision: that is accurate, and
-// faster than products in plain arithmetic.
+// In single precision, columns are transformed as such, and tensor cores multiply in double precision: that is accurate, and
+// faster than plain arithmetic.
 //
 // Tables, in pairs of doubles: S as the lanes load it (T T / 2 pairs), then the factors of each plane likewise.
 // `solver/cuda/spectral/tensor.rs` writes them.

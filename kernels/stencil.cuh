@@ -263,7 +263,7 @@ struct SpectralArguments {
     /// Tiles of the launch.
     int tiles;
     /// Of kernels in half precision: what the corrections of a tile whose values are 1 to 2 are multiplied by in the end.
-    float unit;
+    float correction_scale;
 };
 
 static_assert(OFFSET(SpectralArguments, tables) == sizeof(CycleArguments));

@@ -119,12 +119,12 @@ struct Scale {
 
     Scale() = default;
 
-    /// That of a tile, given its largest value; `unit` is that of the arguments.
-    __device__ __forceinline__ Scale(float largest, float unit) {
+    /// That of a tile, given its largest value; `correction_scale` is that of the arguments.
+    __device__ __forceinline__ Scale(float largest, float correction_scale) {
         // Both powers are numbers also where the largest value is close to 0, or infinite.
         unsigned exponent = min(max(__float_as_uint(largest) >> 23, 1u), 253u);
         up = __uint_as_float((254 - exponent) << 23);
-        down = __uint_as_float(exponent << 23) * unit;
+        down = __uint_as_float(exponent << 23) * correction_scale;
     }
 
     __device__ __forceinline__ Pair before(Pair values) const { return make_pair(values.x * up, values.y * up); }

@@ -1,7 +1,7 @@
 //! Kernel `spectral` agrees with true subiterations up to rounding, has the same bits from run to run, and makes as many
 //! cycles as were counted independently.
 
-use crate::cases::{Case, case};
+use crate::cases::{Case, MOST_TOLERANCE, case};
 use crate::devices::{is_near, made, of_planes, on_gpus, same, shared};
 use crate::iterates::{LEAST, bits, check, is_slowed, large, plain_cycles, settings};
 use crate::volumes::volume;
@@ -78,9 +78,6 @@ fn compare_spectral(case: &Case, spectral: Method, expected: Method, precision: 
     }
     true
 }
-
-/// The tolerance from which on a comparison says nothing: rounding errors of weights that are not dominant grow.
-const MOST_TOLERANCE: f64 = 1e-2;
 
 /// How much larger rounding errors in single precision may be where tiles are solved exactly. The solution is up to
 /// 2 (T / π)² times the change of the first sweep, whose rounding errors are not smooth and grow by a small part of that: a

@@ -17,6 +17,9 @@ pub struct Case {
     pub cycles: usize,
 }
 
+/// The tolerance from which on a comparison says nothing: rounding errors of weights that are not dominant grow.
+pub const MOST_TOLERANCE: f64 = 1e-2;
+
 impl Case {
     pub fn tiling(&self) -> Tiling {
         Tiling::new(self.problem.shape.axes(), &self.tile, &self.overlap).expect("a valid tiling")

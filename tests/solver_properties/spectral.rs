@@ -1,6 +1,6 @@
 //! Subiterations in the sine basis against sweeps, and k = ∞ against elimination in every tile.
 
-use crate::cases::{Case, any_case};
+use crate::cases::{Case, MOST_TOLERANCE, any_case};
 use crate::naive::Num;
 use crate::{Cycles, bits, on_cpu};
 use proptest::prelude::*;
@@ -17,9 +17,6 @@ const COMPARED: [usize; 3] = [1, 20, 100];
 /// the loss from which on it is larger.
 const TOLERANCE_F64: (f64, f64) = (1e-12, 1e3);
 const TOLERANCE_F32: (f64, f64) = (1e-4, 10.0);
-
-/// The tolerance from which on a comparison says nothing: rounding errors of weights that are not dominant grow.
-const MOST_TOLERANCE: f64 = 1e-2;
 
 /// Point updates that a case may take, or fewer cycles are compared: the overlap may be large.
 const MOST_UPDATES: f64 = 4e6;

@@ -235,12 +235,12 @@ pub(super) struct SpectralArguments<Cycle> {
     /// Tiles of the launch.
     tiles: i32,
     /// What corrections are multiplied by in the end, where products are in half precision.
-    unit: f32,
+    correction_scale: f32,
 }
 
 impl<Cycle> SpectralArguments<Cycle> {
-    pub fn new(cycle: Cycle, tables: Pointer, tiles: i32, unit: f32) -> Self {
-        Self { cycle, tables, tiles, unit }
+    pub fn new(cycle: Cycle, tables: Pointer, tiles: i32, correction_scale: f32) -> Self {
+        Self { cycle, tables, tiles, correction_scale }
     }
 }
 
@@ -257,6 +257,9 @@ pub(super) struct StripArguments<R> {
     g: TensorMap,
 }
 
+/// Columns before the first interior point from which on strips are copied: `Strip::BEFORE` of the kernel.
+pub(super) const COLUMNS_BEFORE: usize = 2;
+
 impl<R: Real> StripArguments<R> {
     /// Those of strips of which so many columns are copied.
     ///
@@ -270,14 +273,16 @@ impl<R: Real> StripArguments<R> {
         let bytes = size_of::<R>() as i64;
         let pitch = grid.pitch * bytes;
         let [width, height] = tiles.map(|axis| i64::from(axis.points).unsigned_abs());
-        // From a row on; the first column is two before the grid.
+        let before = COLUMNS_BEFORE as u64;
+        // From a row on. The last column is the boundary.
         let map = |interior: Pointer, row: i64, [rows, parts]: [u32; 2]| {
             TensorMap::of(
                 Volume {
                     precision: R::PRECISION,
-                    first: interior.wrapping_add_signed(row * pitch - 2 * bytes),
+                    first: interior
+                        .wrapping_add_signed(row * pitch - COLUMNS_BEFORE as i64 * bytes),
                     // Copies that begin with part 3 reach so many parts.
-                    shape: [width + 3, height / 4 + 1, u64::from(3 + parts)],
+                    shape: [before + width + 1, height / 4 + 1, u64::from(3 + parts)],
                     pitches: [4 * pitch.unsigned_abs(), pitch.unsigned_abs()],
                 },
                 [columns, rows, parts],

@@ -195,7 +195,7 @@ pub(super) struct SpectralTiles {
     /// How many there are.
     pub tiles: i32,
     /// What corrections are multiplied by in the end, where products are in half precision.
-    pub unit: f32,
+    pub correction_scale: f32,
     /// The columns that are copied for the tiles of a strip together, where they are in strips.
     pub strip: Option<u32>,
 }
@@ -305,9 +305,11 @@ impl Launch {
         cycle: &Cycle,
         of_cycle: SpectralTiles,
     ) -> Result<(), DriverError> {
-        let SpectralTiles { tables, tiles, unit, strip } = of_cycle;
-        let flat = SpectralArguments::new(cycle.flat(system, step), tables, tiles, unit);
-        let volume = SpectralArguments::new(cycle.volume(system, step), tables, tiles, unit);
+        let SpectralTiles { tables, tiles, correction_scale, strip } = of_cycle;
+        let flat =
+            SpectralArguments::new(cycle.flat(system, step), tables, tiles, correction_scale);
+        let volume =
+            SpectralArguments::new(cycle.volume(system, step), tables, tiles, correction_scale);
         // SAFETY: the kernels of `spectral` take these arguments; arrays and tables have the sizes of the grid and of
         // its tiles.
         unsafe {

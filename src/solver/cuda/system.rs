@@ -1,7 +1,7 @@
 //! A system on a GPU: the arguments that all kernels share.
 
 use super::arguments::{
-    GridArgument, Pointer, RightHandSideArgument, RowsArgument, WeightsArgument,
+    COLUMNS_BEFORE, GridArgument, Pointer, RightHandSideArgument, RowsArgument, WeightsArgument,
 };
 use super::gpu::Gpu;
 use super::ptx::Form;
@@ -127,7 +127,7 @@ pub(super) fn bytes_of<R>(shape: &Shape, planes: isize) -> i64 {
 /// An array of the grid on the GPU, with its boundary values, laid out as a [`Field`](crate::grid::Field).
 pub(super) struct Array<T> {
     /// The values, and before them as many more as move a point to a multiple of `ALIGNMENT` bytes: the first interior one, or
-    /// in 2D what lies two columns before it, where copies of strips begin (`kernels/spectral_strips.cu`).
+    /// in 2D what lies `COLUMNS_BEFORE` it, where copies of strips begin (`kernels/spectral_strips.cu`).
     padded: CudaSlice<T>,
     padding: usize,
     /// Where its first interior point lies.
@@ -141,7 +141,7 @@ impl<T: DeviceRepr + ValidAsZeroBits> Array<T> {
     /// An array of zeros.
     pub fn zeros(shape: &Shape, stream: &Arc<CudaStream>) -> Result<Self, DriverError> {
         let before = shape.row_start(0) + 1;
-        let aligned = if shape.dim() == 2 { before - 2 } else { before };
+        let aligned = if shape.dim() == 2 { before - COLUMNS_BEFORE } else { before };
         let padding = aligned.next_multiple_of(ALIGNMENT / size_of::<T>()) - aligned;
         let padded = stream.alloc_zeros(padding + shape.stored())?;
         let interior =

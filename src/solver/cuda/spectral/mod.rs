@@ -136,7 +136,7 @@ fn plain_tables(spectral: &Spectral) -> Vec<f64> {
 }
 
 /// Numbers in a precision, as they lie in memory.
-fn bytes_of(numbers: &[f64], precision: Precision) -> Vec<u8> {
+fn in_memory(numbers: &[f64], precision: Precision) -> Vec<u8> {
     match precision {
         Precision::F32 => {
             numbers.iter().flat_map(|number| (*number as f32).to_ne_bytes()).collect()
@@ -165,9 +165,9 @@ pub(super) fn build<R: Real + DeviceRepr>(
     let (cycle, tiles) = (cycle.beginning_at(first), count.unsigned_abs());
     let capability = gpu.check(gpu.context.compute_capability())?;
     let plan = Plan::of(setting, spectral).filter(|_| capability >= tensor::OLDEST);
-    let (tables, unit, kernel, passes) = if let Some(plan) = plan {
-        let (tables, unit) = plan.tables(spectral);
-        let tables = bytes_of(&tables, plan.product_precision());
+    let (tables, correction_scale, kernel, passes) = if let Some(plan) = plan {
+        let (tables, correction_scale) = plan.tables(spectral);
+        let tables = in_memory(&tables, plan.product_precision());
         let layout = plan.layout();
         let most = gpu.multiprocessors * layout.resident / layout.cluster;
         let blocks = tiles.div_ceil(layout.tiles).min(most) * layout.cluster;
@@ -178,7 +178,7 @@ pub(super) fn build<R: Real + DeviceRepr>(
         // Streams of several devices wait for each other's events, not only for the kernel before. Cycles of many passes
         // gain nothing.
         let is_early = system.share.is_none() && passes <= MOST_EARLY_PASSES * blocks;
-        (tables, unit, if is_early { kernel.beginning_early() } else { kernel }, passes)
+        (tables, correction_scale, if is_early { kernel.beginning_early() } else { kernel }, passes)
     } else {
         let Ok(SpectralLayout { function, threads, bytes }) = plain_layout(setting, spectral)
         else {
@@ -186,7 +186,7 @@ pub(super) fn build<R: Real + DeviceRepr>(
         };
         let blocks = if tiling.y().is_none() { tiles.div_ceil(ROWS_1D as u32) } else { tiles };
         let threads = [u32::try_from(threads).unwrap_or(WARP), 1];
-        let tables = bytes_of(&plain_tables(spectral), setting.precision);
+        let tables = in_memory(&plain_tables(spectral), setting.precision);
         let kernel = Launch::new(system, File::Spectral, function, [blocks, 1], threads, bytes)?;
         (tables, 1.0, kernel, blocks)
     };
@@ -206,7 +206,7 @@ pub(super) fn build<R: Real + DeviceRepr>(
     gpu.check(stream.synchronize())?;
     let at = tables.device_ptr(stream).0;
     let strip = plan.and_then(Plan::columns_of_strip);
-    let tiles = SpectralTiles { tables: at, tiles: count, unit, strip };
+    let tiles = SpectralTiles { tables: at, tiles: count, correction_scale, strip };
     Ok(Some(Box::new(InSineBasis { kernel, cycle, footprint, tiles, _tables: tables })))
 }
 

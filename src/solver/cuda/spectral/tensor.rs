@@ -4,6 +4,7 @@
 //! Tensor cores take f64, or half precision, which has 11 significant bits. In f32 every number is the sum of two of these,
 //! and of their four products the three larger ones are computed; in 1D and for the smaller cubes, products are in f64.
 
+use super::super::arguments::COLUMNS_BEFORE;
 use super::super::cycle_kernel::WARP;
 use super::super::ptx::File;
 use super::super::setting::Setting;
@@ -151,9 +152,9 @@ impl Plan {
         }
         let plan = match (axes.len(), precision) {
             (2, _) if side == ONE_WARP_SIDE => {
-                // The halo on both sides of the strip, and what lies before it up to where copies begin.
+                // From where copies begin up to the halo behind the last tile.
                 let step = spectral.tiling().axes()[0].stride();
-                let needed = (TILES_OF_STRIP - 1) * step + side + 3;
+                let needed = COLUMNS_BEFORE + (TILES_OF_STRIP - 1) * step + side + 1;
                 let is_it =
                     |plan: &Strips| plan.precision == precision && plan.columns as usize >= needed;
                 STRIPS.into_iter().find(is_it).map(Self::Strips)
@@ -270,7 +271,7 @@ impl Plan {
             Self::Cube(plan) => plan.tables(spectral),
             Self::SharedCube(_) => shared_cube_tables(spectral, scales),
         };
-        (tables, scales.unit())
+        (tables, scales.of_corrections())
     }
 }
 
@@ -313,7 +314,7 @@ impl Scales {
     }
 
     /// What corrections are multiplied by in the end: four products and the factors have scaled them.
-    fn unit(self) -> f32 {
+    fn of_corrections(self) -> f32 {
         exp2(-4 * self.matrix - self.factors) as f32
     }
 
@@ -735,7 +736,7 @@ mod tests {
         assert!(range, "{side}: {operands:?}");
         // Nor are they so small that digits are lost.
         assert!(operands[2].max(operands[3]) > 256.0, "{side}: {operands:?}");
-        let corrections = largest(&product(&third, &back)) * f64::from(scales.unit());
+        let corrections = largest(&product(&third, &back)) * f64::from(scales.of_corrections());
         // A quadrant has sums of four points, of which one subiteration leaves each as it is.
         assert!(corrections > 0.249 * Scales::BEGIN, "{side}: {corrections}");
     }
