@@ -73,19 +73,7 @@ struct Quadrants {
 
     /// Multiplies all values by what products need (`Scale` in `tensor.cuh`); `correction_scale` is that of the arguments.
     __device__ __forceinline__ Scale scaled(float correction_scale) {
-#if PRODUCT_BITS == 64
-        return {};
-#else
-        // Several, which do not wait for each other.
-        float largest[4] = {};
-#pragma unroll
-        for (int i = 0; i < PAIRS; i++) largest[i % 4] = largest_of(largest[i % 4], pair(i));
-        largest[0] = fmaxf(fmaxf(largest[0], largest[1]), fmaxf(largest[2], largest[3]));
-        Scale scale(largest_of_warp(largest[0]), correction_scale);
-#pragma unroll
-        for (int i = 0; i < PAIRS; i++) pair(i) = scale.before(pair(i));
-        return scale;
-#endif
+        return scale_all<PAIRS>([&](int i) -> Pair & { return pair(i); }, correction_scale);
     }
 
     /// A product of all quadrants.

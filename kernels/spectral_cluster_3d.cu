@@ -14,14 +14,15 @@
 // Tables: the matrices of `quadrants.cuh`, then its factors for each plane of the first and of the second block.
 // `solver/cuda/spectral/tensor.rs` writes them.
 // Variants: 3d symmetric sm_90
-#include "box.cuh"
 #include "norms.cuh"
+#include "places.cuh"
 #include "quadrants.cuh"
 #include "sines.cuh"
 
 constexpr int SIDE = 32, HALF = SIDE / 2, CLUSTER = 2;
-/// A thread for each column of a block, and a warp for each plane: both are 16 rows of 32.
-constexpr int THREADS = SIDE * HALF, PLANES = HALF;
+/// Columns and planes of a block: both are 16 rows of 32. In double precision there is a thread for each column and a warp for
+/// each plane. In single precision two blocks share a multiprocessor, and threads take turns.
+constexpr int COLUMNS = SIDE * HALF, PLANES = HALF, TURNS = REAL_BITS == 64 ? 1 : 2, THREADS = COLUMNS / TURNS;
 /// Pairs of a row, of a plane, of what a block has of a tile, and of the matrices.
 constexpr int ROW = SIDE / 2, PLANE = SIDE * ROW, TILE = PLANES * PLANE;
 constexpr int MATRICES = 2 * Quadrants::MATRIX * int(sizeof(Operand) / sizeof(Pair));
@@ -31,7 +32,7 @@ extern __shared__ __align__(16) Pair memory[];
 
 /// Where pair `x` of row `y` of a plane lies. The lanes of a warp read rows 0, 4, 8 and 12 together, 32 bytes each, which must
 /// lie in different banks.
-__device__ __forceinline__ int place(int y, int x) {
+__device__ __forceinline__ int in_plane(int y, int x) {
     constexpr int TOGETHER = 32 / int(sizeof(Pair));
     return y * ROW + (x ^ (y / 4 % 4 * TOGETHER));
 }
@@ -93,25 +94,22 @@ __device__ __forceinline__ void store_to_block(unsigned address, real value) {
 __device__ __forceinline__ void arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
 __device__ __forceinline__ void wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 
-/// The column of a thread: where it lies in the tile, and where its modes of odd and of even number lie.
+/// A column of the block: where it lies in the tile, and where its modes of odd and of even number lie.
 struct Column {
     int x, y;
 
-    __device__ __forceinline__ Column() {
-        int thread = thread_of_block();
-        x = thread % SIDE, y = rank_of_block() * HALF + thread / SIDE;
-    }
+    __device__ __forceinline__ explicit Column(int number) : x(number % SIDE), y(rank_of_block() * HALF + number / SIDE) {}
 
     __device__ __forceinline__ unsigned modes(int half) const {
-        return in_block(half, address_of(memory + place(y, x / 2)) + x % 2 * unsigned(sizeof(real)));
+        return in_block(half, address_of(memory + in_plane(y, x / 2)) + x % 2 * unsigned(sizeof(real)));
     }
 };
 
-/// The change of the first sweep in the thread's column; adds up the squares of the owned points.
-__device__ __forceinline__ void sweep(const CycleArguments &a, int number, real (&change)[SIDE]) {
-    Column column;
+/// The change of the first sweep in a column; adds up the squares of the owned points.
+__device__ __forceinline__ void sweep(const CycleArguments &a, const Place &place, int number, real (&change)[SIDE]) {
+    Column column(number);
     const long long pitch = a.grid.pitch, plane_pitch = a.grid.plane_pitch;
-    long long first = Tile(a, number).origin + column.y * pitch + column.x;
+    long long first = place.origin + column.y * pitch + column.x;
     const real *u = a.from + first, *g = a.g + first;
     real prev = __ldg(u - plane_pitch), own = __ldg(u);
 #pragma unroll
@@ -125,49 +123,54 @@ __device__ __forceinline__ void sweep(const CycleArguments &a, int number, real 
         // Not in registers, of which there are too few.
         double *sum = reinterpret_cast<double *>(memory + TILE + MATRICES) + thread_of_block();
         double squares = *sum;
-        Tile tile(a, unknown(number));
-        Column column;
-        bool is_own = tile.owns_column(column.x, column.y);
+        Column column(unknown(number));
+        unsigned owned = place.owned(column.x, column.y);
 #pragma unroll
-        for (int z = 0; z < SIDE; z++) add_square_if(is_own && tile.owns_plane(z), squares, change[z]);
+        for (int z = 0; z < SIDE; z++) add_square_if(owned >> z & 1, squares, change[z]);
         *sum = squares;
     }
 }
 
-/// The first sweep and the transform along z: writes the modes of the thread's column once all planes may be written.
-__device__ __forceinline__ void split(const CycleArguments &a, int number) {
-    real change[SIDE];
-    sweep(a, number, change);
+/// The first sweep and the transform along z: writes the modes of the thread's columns once all planes may be written.
+__device__ __forceinline__ void split(const CycleArguments &a, const Place &place) {
+#pragma unroll 1
+    for (int turn = 0; turn < TURNS; turn++) {
+        int number = turn * THREADS + thread_of_block();
+        real change[SIDE];
+        sweep(a, place, number, change);
 #pragma unroll
-    for (int i = 0; i < HALF; i++) {
-        real first = change[i], last = change[SIDE - 1 - i];
-        change[i] = first + last, change[SIDE - 1 - i] = first - last;
-    }
-    wait();
-    Column column;
+        for (int i = 0; i < HALF; i++) {
+            real first = change[i], last = change[SIDE - 1 - i];
+            change[i] = first + last, change[SIDE - 1 - i] = first - last;
+        }
+        if (turn == 0) wait();
+        Column column(unknown(number));
 #pragma unroll
-    for (int half = 0; half < 2; half++) {
-        unsigned to = column.modes(half);
+        for (int half = 0; half < 2; half++) {
+            unsigned to = column.modes(half);
 #pragma unroll
-        for (int m = 0; m < HALF; m++) {
-            real sum = 0;
+            for (int m = 0; m < HALF; m++) {
+                real sum = 0;
 #pragma unroll
-            for (int i = 0; i < HALF; i++) add_entry<SIDE>(sum, 2 * m + 1 + half, i + 1, change[half ? SIDE - 1 - i : i]);
-            store_to_block(to + m * PLANE * int(sizeof(Pair)), sum);
+                for (int i = 0; i < HALF; i++) {
+                    add_entry<SIDE>(sum, 2 * m + 1 + half, i + 1, change[half ? SIDE - 1 - i : i]);
+                }
+                store_to_block(to + m * PLANE * int(sizeof(Pair)), sum);
+            }
         }
     }
 }
 
-/// The lane's rows of its warp's plane, and the mirrored ones.
+/// The lane's rows of a plane, and the mirrored ones.
 struct RowsOfLane {
     static constexpr int BYTES = sizeof(Pair), ROWS = Quadrants::ROWS;
     /// Where its pairs of the first of these rows lie, on both sides.
     unsigned left, right, mirrored_left, mirrored_right;
 
-    __device__ __forceinline__ RowsOfLane() {
-        int thread = thread_of_block(), x = thread % WARP / 4, y = ROWS * (thread % 4);
-        unsigned plane = address_of(memory + thread / WARP * PLANE);
-        auto at = [=](int y, int x) { return plane + place(y, x) * BYTES; };
+    __device__ __forceinline__ explicit RowsOfLane(int number) {
+        int lane = thread_of_block() % WARP, x = lane / 4, y = ROWS * (lane % 4);
+        unsigned plane = address_of(memory + number * PLANE);
+        auto at = [=](int y, int x) { return plane + in_plane(y, x) * BYTES; };
         left = at(y, x), right = at(y, ROW - 1 - x);
         mirrored_left = at(SIDE - ROWS - y, x), mirrored_right = at(SIDE - ROWS - y, ROW - 1 - x);
     }
@@ -189,99 +192,108 @@ struct RowsOfLane {
     }
 };
 
-/// Transforms the plane of the warp, multiplies it by the factors and transforms it back. Each lane copies its factors to
+/// Transforms the planes of the warp, multiplies them by the factors and transforms them back. Each lane copies its factors to
 /// where the plane lay while the warp multiplies.
 __device__ __forceinline__ void transform(const Pair *tables, float correction_scale) {
-    Quadrants quadrants;
-    RowsOfLane from;
+#pragma unroll 1
+    for (int turn = 0; turn < TURNS; turn++) {
+        int thread = turn * THREADS + thread_of_block(), plane = thread / WARP;
+        Quadrants quadrants;
+        RowsOfLane from(plane);
 #pragma unroll
-    for (int i = 0; i < Quadrants::ROWS; i++) quadrants.fold(i, from.row(i), from.mirrored(i));
-    __syncwarp();
-    int thread = thread_of_block(), of_lane = thread / WARP * PLANE + thread % WARP;
-    const Pair *factors = tables + MATRICES + rank_of_block() * TILE + of_lane;
-    unsigned copied = address_of(memory + of_lane);
+        for (int i = 0; i < Quadrants::ROWS; i++) quadrants.fold(i, from.row(i), from.mirrored(i));
+        __syncwarp();
+        int of_lane = plane * PLANE + thread % WARP;
+        const Pair *factors = tables + MATRICES + rank_of_block() * TILE + of_lane;
+        unsigned copied = address_of(memory + of_lane);
 #pragma unroll
-    for (int i = 0; i < PLANE / WARP; i++) {
-        copy_pair(copied + i * WARP * int(sizeof(Pair)), factors + i * WARP);
-    }
-    auto factor = [=](int i) {
-        if (i == 0) asm volatile("cp.async.wait_all;" ::: "memory");
-        return load_pair(copied + i * WARP * int(sizeof(Pair)));
-    };
-    Scale scale = quadrants.scaled(correction_scale);
-    quadrants.transform(reinterpret_cast<const Operand *>(memory + TILE), factor);
-    __syncwarp();
-    RowsOfLane to;
+        for (int i = 0; i < PLANE / WARP; i++) {
+            copy_pair(copied + i * WARP * int(sizeof(Pair)), factors + i * WARP);
+        }
+        auto factor = [=](int i) {
+            if (i == 0) asm volatile("cp.async.wait_all;" ::: "memory");
+            return load_pair(copied + i * WARP * int(sizeof(Pair)));
+        };
+        Scale scale = quadrants.scaled(correction_scale);
+        quadrants.transform(reinterpret_cast<const Operand *>(memory + TILE), factor);
+        __syncwarp();
+        RowsOfLane to(unknown(thread) / WARP);
 #pragma unroll
-    for (int i = 0; i < Quadrants::ROWS; i++) {
-        Sides above, below;
-        quadrants.unfold(i, above, below);
-        auto after = [&](const Sides &sides) { return Sides{scale.after(sides.left), scale.after(sides.right)}; };
-        to.store(i, after(above), after(below));
-    }
-}
-
-/// The transform back along z of the thread's column, if the tile owns it; says that the planes may be written again.
-__device__ __forceinline__ void transform_back(const CycleArguments &a, int number, real (&sums)[HALF],
-                                               real (&differences)[HALF]) {
-    Column column;
-    if (Tile(a, number).owns_column(column.x, column.y)) {
-        unsigned odd_modes = column.modes(0), even_modes = column.modes(1);
-#pragma unroll
-        for (int m = 0; m < HALF; m++) {
-            real odd = load_from_block(odd_modes + m * PLANE * int(sizeof(Pair)));
-            real even = load_from_block(even_modes + m * PLANE * int(sizeof(Pair)));
-#pragma unroll
-            for (int i = 0; i < HALF; i++) {
-                add_entry<SIDE>(sums[i], 2 * m + 1, i + 1, odd);
-                add_entry<SIDE>(differences[i], 2 * m + 2, i + 1, even);
-            }
+        for (int i = 0; i < Quadrants::ROWS; i++) {
+            Sides above, below;
+            quadrants.unfold(i, above, below);
+            auto after = [&](const Sides &sides) { return Sides{scale.after(sides.left), scale.after(sides.right)}; };
+            to.store(i, after(above), after(below));
         }
     }
-    // Not after `join`: others would wait until what it stores is seen by all.
-    arrive();
 }
 
-/// Adds the correction to the owned points of the thread's column and stores them.
-__device__ __forceinline__ void join(const CycleArguments &a, int number) {
-    // What the modes of odd number add to both of two mirrored points, and what those of even number add to the first and
-    // take from the second.
-    real sums[HALF] = {}, differences[HALF] = {};
-    transform_back(a, number, sums, differences);
-    Column column;
-    Tile tile(a, unknown(number));
-    if (!tile.owns_column(column.x, column.y)) return;
-    long long first = tile.origin + column.y * a.grid.pitch + column.x;
-    const real *from = a.from + first;
-    real *to = a.to + first;
+/// The transform back along z of a column, if the tile owns it.
+__device__ __forceinline__ void transform_back(const Place &place, int number, real (&sums)[HALF], real (&differences)[HALF]) {
+    Column column(number);
+    if (!place.owns_column(column.x, column.y)) return;
+    unsigned odd_modes = column.modes(0), even_modes = column.modes(1);
 #pragma unroll
-    for (int z = 0; z < SIDE; z++, from += a.grid.plane_pitch, to += a.grid.plane_pitch) {
-        int i = min(z, SIDE - 1 - z);
-        real change = z < HALF ? sums[i] + differences[i] : sums[i] - differences[i];
-        if (tile.owns_plane(z)) *to = __ldg(from) + change;
+    for (int m = 0; m < HALF; m++) {
+        real odd = load_from_block(odd_modes + m * PLANE * int(sizeof(Pair)));
+        real even = load_from_block(even_modes + m * PLANE * int(sizeof(Pair)));
+#pragma unroll
+        for (int i = 0; i < HALF; i++) {
+            add_entry<SIDE>(sums[i], 2 * m + 1, i + 1, odd);
+            add_entry<SIDE>(differences[i], 2 * m + 2, i + 1, even);
+        }
+    }
+}
+
+/// Adds the correction to the owned points of the thread's columns and stores them; says that the planes may be written again.
+__device__ __forceinline__ void join(const CycleArguments &a, const Place &place) {
+#pragma unroll 1
+    for (int turn = 0; turn < TURNS; turn++) {
+        int number = turn * THREADS + thread_of_block();
+        // What the modes of odd number add to both of two mirrored points, and what those of even number add to the first and
+        // take from the second.
+        real sums[HALF] = {}, differences[HALF] = {};
+        transform_back(place, number, sums, differences);
+        // Not after the last stores: others would wait until these are seen by all.
+        if (turn == TURNS - 1) arrive();
+        Column column(unknown(number));
+        unsigned owned = place.owned(column.x, column.y);
+        if (owned == 0) continue;
+        long long first = place.origin + column.y * a.grid.pitch + column.x;
+        const real *from = a.from + first;
+        real *to = a.to + first;
+#pragma unroll
+        for (int z = 0; z < SIDE; z++, from += a.grid.plane_pitch, to += a.grid.plane_pitch) {
+            int i = min(z, SIDE - 1 - z);
+            real change = z < HALF ? sums[i] + differences[i] : sums[i] - differences[i];
+            if (owned >> z & 1) *to = __ldg(from) + change;
+        }
     }
 }
 
 /// One cycle. Of each warp one sum of squares is written.
-extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
+extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, TURNS)
     side_32(const __grid_constant__ SpectralArguments arguments) {
     const CycleArguments &a = arguments.cycle;
     const Pair *tables = reinterpret_cast<const Pair *>(arguments.tables);
     for (int i = threadIdx.x; i < MATRICES; i += THREADS) memory[TILE + i] = __ldg(tables + i);
     double *squares = reinterpret_cast<double *>(memory + TILE + MATRICES) + threadIdx.x;
     *squares = 0;
-    int tiles = a.first + arguments.tiles;
+    find_place(a, 0, a.first + blockIdx.x / CLUSTER);
+    __syncthreads();
+    int turn = after_cycle_before(0);
     arrive();
 #pragma unroll 1
-    for (int i = a.first + after_cycle_before(blockIdx.x / CLUSTER); i < tiles; i += gridDim.x / CLUSTER) {
+    for (; places[turn % 2].number < a.first + arguments.tiles; turn++) {
         // The planes of the tile before are read until all threads have arrived.
-        split(a, i);
+        split(a, places[turn % 2]);
         arrive();
         wait();
+        find_place(a, turn + 1, places[turn % 2].number + gridDim.x / CLUSTER);
         transform(tables, arguments.correction_scale);
         arrive();
         wait();
-        join(a, unknown(i));
+        join(a, places[turn % 2]);
     }
     wait();
     if (a.squares) write_sum_of_lanes(*squares, a.squares + (blockIdx.x * THREADS + threadIdx.x) / WARP);

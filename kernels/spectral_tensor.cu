@@ -48,7 +48,7 @@ template <int SIDE_, int WARPS_, int GROUPS_, int CHUNK_, bool KEEPS_FACTORS_, i
     static_assert(ROWS % AHEAD == 0);
 
     /// Operands of one of the two matrices; and pairs: the matrices, the factors, the quadrants of a tile.
-    static constexpr int MATRIX = HALF * HALF / 2 / DEPTH;
+    static constexpr int COLUMNS = (BLOCKS + DEPTH - 1) / DEPTH, MATRIX = DEPTH * COLUMNS * COLUMNS * WARP;
     static constexpr int MATRICES = 2 * MATRIX * int(sizeof(Operand) / sizeof(Pair));
     static constexpr int FACTORS = 2 * HALF * HALF, QUADRANTS = 2 * HALF * HALF;
     static constexpr int KEPT = MATRICES + (KEEPS_FACTORS ? FACTORS : 0);
@@ -66,7 +66,7 @@ __device__ __forceinline__ void wait(int barrier, int threads) {
 
 /// A matrix in shared memory, whose blocks are counted from a warp's strip on, along both indices.
 template <class P> struct Matrix {
-    static constexpr int BLOCK = WARP * sizeof(Operand), COLUMNS = P::BLOCKS / DEPTH;
+    static constexpr int BLOCK = WARP * sizeof(Operand), COLUMNS = P::COLUMNS;
     unsigned addresses[2][2];
 
     __device__ __forceinline__ Matrix(const Operand *values, int strip) {
@@ -439,6 +439,7 @@ KERNEL(48, 1, 3, 3, true, 1)
 KERNEL(64, 1, 2, 4, true, 1)
 KERNEL(128, 2, 1, 2, false, 4)
 #else
+KERNEL(48, 1, 4, 3, true, 1)
 KERNEL(64, 1, 4, 4, true, 1)
 KERNEL(96, 1, 2, 3, true, 1)
 KERNEL(128, 2, 2, 4, false, 1)

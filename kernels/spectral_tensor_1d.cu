@@ -8,12 +8,9 @@
 // A pair in shared memory has the values of tiles t and t + 8 of such 16 at the same point: a half of operand A, and of
 // what comes out.
 //
-// In single precision the iterate is read and written as such, and products are in double precision: that is accurate, and
-// faster than plain arithmetic.
-//
 // Tables, in pairs of doubles: M of either half as the lanes of the warps load it. `solver/cuda/spectral/tensor.rs` writes them.
-// Variants: 1d symmetric sm_90
-#define PRODUCT_BITS 64
+// Variants: f64 1d symmetric sm_90
+#include "lines.cuh"
 #include "norms.cuh"
 #include "tensor.cuh"
 
@@ -92,21 +89,6 @@ template <class P> __device__ __forceinline__ void transform(const Columns<P> &c
     }
 }
 
-/// One tile: where it lies, and the points that it owns; none if there is no such tile.
-struct Tile {
-    long long origin;
-    int left, right;
-    bool exists;
-
-    __device__ __forceinline__ Tile(const CycleArguments &a, int tile) : exists(tile < a.x.count * a.grid.rows) {
-        int tile_x = exists ? tile % a.x.count : 0, row = exists ? tile / a.x.count : 0;
-        int x = a.x.start(tile_x);
-        origin = row * a.grid.pitch + x;
-        left = exists ? a.x.border(tile_x) - x : 0;
-        right = exists ? a.x.border(tile_x + 1) - x : 0;
-    }
-};
-
 /// What a thread has of a half in all its turns: point `i` (and the mirrored one) of a tile.
 template <class P, typename F> __device__ __forceinline__ void for_each_pair(F take) {
     int thread = thread_of_block();
@@ -126,7 +108,7 @@ template <class P> __device__ __forceinline__ void split(const CycleArguments &a
             const real *u = a.from + tile.origin + x;
             real own = __ldg(u);
             real change = update(a.weights, __ldg(u - 1), __ldg(u + 1), 0, 0, __ldg(a.g + tile.origin + x)) - own;
-            if (a.squares) add_square_if(tile.left <= x && x < tile.right, squares, change);
+            if (a.squares) add_square_if(tile.owns(x), squares, change);
             return change;
         };
         double begin = change(i), end = change(P::SIDE - 1 - i);
@@ -141,7 +123,7 @@ template <class P> __device__ __forceinline__ void join(const CycleArguments &a,
         Tile tile(a, first + number);
         double sum = at[0], difference = at[2 * P::SIZE];
         auto store = [&](int x, double change) {
-            if (tile.left <= x && x < tile.right) {
+            if (tile.owns(x)) {
                 a.to[tile.origin + x] = static_cast<real>(__ldg(a.from + tile.origin + x) + change);
             }
         };

@@ -1,5 +1,5 @@
-// One cycle of cubic 3D tiles in their sine basis, with FP64 tensor cores: all k subiterations at once (the
-// mathematics is in `solver/spectral.rs`).
+// One cycle of cubic 3D tiles in their sine basis, on tensor cores: all k subiterations at once (the mathematics is in
+// `solver/spectral.rs`).
 //
 // A block passes over the tiles; a tile of T x T x T points takes three steps. First each thread finds the change of the
 // first sweep in whole columns along z and transforms them: of mirrored points the sum sees the modes of odd number and
@@ -15,15 +15,10 @@
 //
 // Several blocks share a multiprocessor, so that one loads while another multiplies.
 //
-// In single precision, columns are transformed as such, and tensor cores multiply in double precision: that is accurate, and
-// faster than plain arithmetic.
-//
-// Tables, in pairs of doubles: S as the lanes load it (T T / 2 pairs), then the factors of each plane likewise.
-// `solver/cuda/spectral/tensor.rs` writes them.
+// Tables: S as the lanes load it, then the factors of each plane in pairs. `solver/cuda/spectral/tensor.rs` writes them.
 // Variants: 3d symmetric sm_90
-#define PRODUCT_BITS 64
-#include "box.cuh"
 #include "norms.cuh"
+#include "places.cuh"
 #include "sines.cuh"
 #include "tensor.cuh"
 
@@ -33,60 +28,87 @@ template <int SIDE_, int THREADS_> struct Plan {
     /// Points of a plane.
     static constexpr int PLANE = SIDE * SIDE;
     /// 8 x 8 blocks along a plane, and those of a product that are accumulated at a time.
-    static constexpr int BLOCKS = SIDE / 8, CHUNK = BLOCKS == 2 ? 2 : 1;
-    /// Pairs of a tile, and of S.
-    static constexpr int TILE = SIDE * PLANE / 2, MATRIX = PLANE / 2;
+    static constexpr int BLOCKS = SIDE / 8, CHUNK = REAL_BITS == 32 && BLOCKS == 3 ? 3 : REAL_BITS == 32 || BLOCKS == 2 ? 2 : 1;
+    /// Pairs of a tile.
+    static constexpr int TILE = SIDE * PLANE / 2;
+    typedef KeptMatrix<BLOCKS> Kept;
+    /// Operands of S.
+    static constexpr int MATRIX = Kept::ROWS * Kept::COLUMNS * WARP;
 };
 
-extern __shared__ double2 memory[];
+/// The planes, then S, then a sum of squares of each thread.
+extern __shared__ __align__(16) Pair memory[];
 
-/// Where a column lies in its plane in shared memory: odd rows are turned by half of the banks where rows would begin
-/// at the same bank.
-template <class P> __device__ __forceinline__ int place(int column) {
-    return P::SIDE % 16 == 0 ? column ^ (column / P::SIDE % 2 * 8) : column;
+__device__ __forceinline__ unsigned address_of(const Pair *at) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+
+/// Where a column lies in its plane in shared memory: the lanes of a warp read a few rows together, eight values each, which
+/// must lie in different banks.
+template <class P> __device__ __forceinline__ int in_plane(int column) {
+    // Rows that are read together; those that begin at the same bank are `apart`.
+    constexpr int TOGETHER = 128 / (8 * int(sizeof(Number)));
+    constexpr int SAME = P::BLOCKS % TOGETHER == 0 ? TOGETHER : P::BLOCKS % 2 == 0 ? 2 : 1, APART = TOGETHER / SAME;
+    return column ^ (column / P::SIDE / APART % SAME * 8);
 }
 
 /// S in shared memory, behind the tile.
-template <class P> struct Matrix {
+template <class P> __device__ __forceinline__ Operand *matrix() {
+    return reinterpret_cast<Operand *>(memory + P::TILE);
+}
+
+#if REAL_BITS == 64
+/// S as products take it: read when it is needed.
+template <class P> struct Sines {
     unsigned first;
 
-    __device__ __forceinline__ Matrix(int lane)
-        : first(static_cast<unsigned>(__cvta_generic_to_shared(memory + P::TILE + lane))) {}
+    __device__ __forceinline__ Sines(int lane)
+        : first(static_cast<unsigned>(__cvta_generic_to_shared(matrix<P>() + lane))) {}
 
-    __device__ __forceinline__ double2 at(int m, int k) const {
-        return load_pair(first + (m * P::BLOCKS + k) * WARP * int(sizeof(double2)));
+    __device__ __forceinline__ Operand at(int m, int k) const {
+        return load_operand(first + (m * P::BLOCKS + k) * WARP * int(sizeof(Operand)));
     }
 };
+#else
+/// S as products take it: kept in registers.
+template <class P> struct Sines : P::Kept {
+    __device__ __forceinline__ Sines(int lane) : P::Kept(matrix<P>() + lane) {}
+};
+#endif
+
+/// The sum of squares of the thread: not in registers, of which there are too few.
+template <class P> __device__ __forceinline__ double &squares_of_thread() {
+    return reinterpret_cast<double *>(matrix<P>() + P::MATRIX)[thread_of_block()];
+}
 
 /// The first sweep and the transform along z: writes the modes of each column, and adds up the squares of the owned
 /// points.
-template <class P> __device__ __forceinline__ void split(const CycleArguments &a, int number, double &squares) {
+template <class P> __device__ __forceinline__ void split(const CycleArguments &a, const Place &place) {
     constexpr int SIDE = P::SIDE, HALF = P::HALF;
-    const long long origin = Tile(a, number).origin;
-    double *modes = reinterpret_cast<double *>(memory);
+    Number *modes = reinterpret_cast<Number *>(memory);
     const long long pitch = a.grid.pitch, plane_pitch = a.grid.plane_pitch;
 #pragma unroll 1
-    for (int column = threadIdx.x; column < P::PLANE; column += P::THREADS) {
+    for (int column = thread_of_block(); column < P::PLANE; column += P::THREADS) {
         int x = column % SIDE, y = column / SIDE;
-        const real *u = a.from + origin + y * pitch + x, *g = a.g + origin + y * pitch + x;
+        const long long first = place.origin + y * pitch + x;
+        const real *u = a.from + first, *g = a.g + first;
         real change[SIDE];
         real prev = __ldg(u - plane_pitch), own = __ldg(u);
 #pragma unroll
-        for (int z = 0; z < SIDE; z++) {
-            const real *here = u + z * plane_pitch;
-            real next = __ldg(here + plane_pitch);
-            change[z] = update(a.weights, __ldg(here - 1), __ldg(here + 1), __ldg(here - pitch), __ldg(here + pitch),
-                               prev, next, __ldg(g + z * plane_pitch)) -
+        for (int z = 0; z < SIDE; z++, u += plane_pitch, g += plane_pitch) {
+            real next = __ldg(u + plane_pitch);
+            change[z] = update(a.weights, __ldg(u - 1), __ldg(u + 1), __ldg(u - pitch), __ldg(u + pitch), prev, next, __ldg(g)) -
                         own;
             prev = own, own = next;
         }
         if (a.squares) {
-            Tile tile(a, unknown(number));
-            bool is_own = tile.owns_column(x, y);
+            double squares = squares_of_thread<P>();
+            unsigned owned = place.owned(x, y);
 #pragma unroll
-            for (int z = 0; z < SIDE; z++) add_square_if(is_own && tile.owns_plane(z), squares, change[z]);
+            for (int z = 0; z < SIDE; z++) add_square_if(owned >> z & 1, squares, change[z]);
+            squares_of_thread<P>() = squares;
         }
-        double *at = modes + place<P>(column);
+        Number *at = modes + in_plane<P>(column);
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             real values[HALF];
@@ -106,63 +128,66 @@ template <class P> __device__ __forceinline__ void split(const CycleArguments &a
 }
 
 /// The four products and the factors of each plane.
-template <class P> __device__ __forceinline__ void transform(const double2 *tables) {
-    constexpr int BLOCKS = P::BLOCKS;
+template <class P> __device__ __forceinline__ void transform(const Pair *factors_of_tile, float correction_scale) {
+    constexpr int BLOCKS = P::BLOCKS, CHUNK = P::CHUNK;
     int thread = thread_of_block(), lane = thread % WARP, row = lane / 4, pair = lane % 4;
-    Matrix<P> sines(lane);
+    Sines<P> sines(lane);
 #pragma unroll 1
     for (int z = thread / WARP; z < P::SIDE; z += P::THREADS / WARP) {
-        double2 *plane = memory + z * (P::PLANE / 2);
-        const double2 *factors = tables + P::MATRIX + z * (P::PLANE / 2) + lane;
-        auto at = [=](int k, int n) { return place<P>((8 * n + row) * P::SIDE + 8 * k + 2 * pair) / 2; };
-        unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(plane));
+        Pair *plane = memory + z * (P::PLANE / 2);
+        const Pair *factors = factors_of_tile + z * (P::PLANE / 2) + lane;
+        auto at = [=](int k, int n) { return in_plane<P>((8 * n + row) * P::SIDE + 8 * k + 2 * pair) / 2; };
+        unsigned from = address_of(plane);
         // (x, y): x is summed over first.
-        double2 data[BLOCKS][BLOCKS];
+        Pair data[BLOCKS][BLOCKS];
 #pragma unroll
         for (int k = 0; k < BLOCKS; k++) {
 #pragma unroll
-            for (int n = 0; n < BLOCKS; n++) data[k][n] = load_pair(from + at(k, n) * int(sizeof(double2)));
+            for (int n = 0; n < BLOCKS; n++) data[k][n] = load_pair(from + at(k, n) * int(sizeof(Pair)));
         }
-        multiply<P::CHUNK, false>(data, sines);
-        multiply<P::CHUNK, true>(data, sines);
+        auto pair_of_plane = [&](int i) -> Pair & { return data[i / BLOCKS][i % BLOCKS]; };
+        Scale scale = scale_all<BLOCKS * BLOCKS>(pair_of_plane, correction_scale);
+        multiply<CHUNK, false>(data, sines);
+        multiply<CHUNK, true>(data, sines);
 #pragma unroll
         for (int k = 0; k < BLOCKS; k++) {
 #pragma unroll
             for (int n = 0; n < BLOCKS; n++) {
-                double2 factor = __ldg(factors + (k * BLOCKS + n) * WARP);
+                Pair factor = __ldg(factors + (k * BLOCKS + n) * WARP);
                 data[k][n].x *= factor.x;
                 data[k][n].y *= factor.y;
             }
         }
-        multiply<P::CHUNK, false>(data, sines);
-        multiply<P::CHUNK, true>(data, sines);
+        multiply<CHUNK, false>(data, sines);
+        multiply<CHUNK, true>(data, sines);
 #pragma unroll
         for (int k = 0; k < BLOCKS; k++) {
 #pragma unroll
-            for (int n = 0; n < BLOCKS; n++) plane[at(k, n)] = data[k][n];
+            for (int n = 0; n < BLOCKS; n++) plane[at(k, n)] = scale.after(data[k][n]);
         }
     }
 }
 
 /// The transform back along z; adds the correction to the owned points and stores them.
-template <class P> __device__ __forceinline__ void join(const CycleArguments &a, int number) {
+template <class P> __device__ __forceinline__ void join(const CycleArguments &a, const Place &place) {
     constexpr int SIDE = P::SIDE, HALF = P::HALF;
-    Tile tile(a, number);
-    const double *modes = reinterpret_cast<const double *>(memory);
+    const Number *modes = reinterpret_cast<const Number *>(memory);
     const long long pitch = a.grid.pitch, plane_pitch = a.grid.plane_pitch;
 #pragma unroll 1
-    for (int column = threadIdx.x; column < P::PLANE; column += P::THREADS) {
+    for (int column = thread_of_block(); column < P::PLANE; column += P::THREADS) {
         int x = column % SIDE, y = column / SIDE;
-        if (!tile.owns_column(x, y)) continue;
-        long long origin = tile.origin + y * pitch + x;
-        const double *at = modes + place<P>(column);
+        if (!place.owns_column(x, y)) continue;
+        const long long first = place.origin + y * pitch + x;
+        const real *from = a.from + first;
+        real *to = a.to + first;
+        const Number *at = modes + in_plane<P>(column);
         // What the modes of odd number add to both of two mirrored points, and what those of even number add to the
         // first and take from the second.
         real sums[HALF] = {}, differences[HALF] = {};
 #pragma unroll
         for (int m = 0; m < HALF; m++) {
-            real odd = static_cast<real>(at[m * P::PLANE]);
-            real even = static_cast<real>(at[(HALF + m) * P::PLANE]);
+            real odd = at[m * P::PLANE];
+            real even = at[(HALF + m) * P::PLANE];
 #pragma unroll
             for (int i = 0; i < HALF; i++) {
                 add_entry<SIDE>(sums[i], 2 * m + 1, i + 1, odd);
@@ -170,33 +195,33 @@ template <class P> __device__ __forceinline__ void join(const CycleArguments &a,
             }
         }
 #pragma unroll
-        for (int z = 0; z < SIDE; z++) {
+        for (int z = 0; z < SIDE; z++, from += plane_pitch, to += plane_pitch) {
             int i = min(z, SIDE - 1 - z);
             real change = z < HALF ? sums[i] + differences[i] : sums[i] - differences[i];
-            if (tile.owns_plane(z)) {
-                a.to[origin + z * plane_pitch] = __ldg(a.from + origin + z * plane_pitch) + change;
-            }
+            if (place.planes >> z & 1) *to = __ldg(from) + change;
         }
     }
 }
 
-/// One cycle. Of each warp one sum of squares is written.
+/// One cycle. Of each warp one sum of squares is written. A thread splits and joins the same columns.
 template <class P> __device__ __forceinline__ void cycle(const SpectralArguments &arguments) {
     const CycleArguments &a = arguments.cycle;
-    const double2 *tables = reinterpret_cast<const double2 *>(arguments.tables);
-    for (int i = threadIdx.x; i < P::MATRIX; i += P::THREADS) memory[P::TILE + i] = __ldg(tables + i);
-    double squares = 0;
-    int tiles = a.first + arguments.tiles;
+    const Operand *tables = reinterpret_cast<const Operand *>(arguments.tables);
+    for (int i = threadIdx.x; i < P::MATRIX; i += P::THREADS) matrix<P>()[i] = __ldg(tables + i);
+    const Pair *factors = reinterpret_cast<const Pair *>(tables + P::MATRIX);
+    squares_of_thread<P>() = 0;
+    find_place(a, 0, a.first + blockIdx.x);
+    __syncthreads();
 #pragma unroll 1
-    for (int i = a.first + after_cycle_before(blockIdx.x); i < tiles; i += gridDim.x) {
-        split<P>(a, i, squares);
+    for (int turn = after_cycle_before(0); places[turn % 2].number < a.first + arguments.tiles; turn++) {
+        split<P>(a, places[turn % 2]);
         __syncthreads();
-        transform<P>(tables);
+        find_place(a, turn + 1, places[turn % 2].number + gridDim.x);
+        transform<P>(factors, arguments.correction_scale);
         __syncthreads();
-        join<P>(a, unknown(i));
-        __syncthreads();
+        join<P>(a, places[turn % 2]);
     }
-    if (a.squares) write_sum_of_lanes(squares, a.squares + (blockIdx.x * P::THREADS + threadIdx.x) / WARP);
+    if (a.squares) write_sum_of_lanes(squares_of_thread<P>(), a.squares + (blockIdx.x * P::THREADS + threadIdx.x) / WARP);
 }
 
 #define KERNEL(side, threads, resident)                                                                                \
@@ -206,5 +231,10 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
     }
 
 // `CUBES` of `solver/cuda/spectral/tensor.rs`.
+#if REAL_BITS == 64
 KERNEL(16, 128, 4)
+KERNEL(24, 384, 1)
+#else
+KERNEL(16, 128, 5)
 KERNEL(24, 256, 2)
+#endif

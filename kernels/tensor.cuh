@@ -192,21 +192,22 @@ __device__ __forceinline__ int thread_of_block() {
 /// rows lane / 4 and lane / 4 + 8 of the double row, of the first column of the pair 8 k + 2 (lane % 4) + {0, 1} with the even
 /// and of the second with the odd number; for a last m without a partner both columns of row lane / 4. In single precision:
 /// of the pair 16 k + 2 (lane % 4) + {0, 1} of either row, then of that 8 columns on, with the even number the high parts
-/// and with the odd one the low parts; BLOCKS is even.
+/// and with the odd one the low parts; where BLOCKS is odd, the matrix ends with a block of zeros.
 template <int CHUNK, int TURNS, int BLOCKS, int COUNT, class D, class M>
 __device__ __forceinline__ void multiply_blocks(const D &data, const M &matrix) {
-    constexpr int DOUBLE_ROWS = (BLOCKS + 1) / 2, STEPS = BLOCKS / DEPTH * DOUBLE_ROWS;
+    constexpr int DOUBLE_ROWS = (BLOCKS + 1) / 2, STEPS = (BLOCKS + DEPTH - 1) / DEPTH * DOUBLE_ROWS;
+    constexpr int ROWS = PARTS == 1 ? BLOCKS : 2 * DOUBLE_ROWS;
 #pragma unroll
     for (int first = 0; first < COUNT; first += CHUNK) {
-        Pair sums[BLOCKS][CHUNK];
+        Pair sums[ROWS][CHUNK];
 #pragma unroll
-        for (int m = 0; m < BLOCKS; m++) {
+        for (int m = 0; m < ROWS; m++) {
 #pragma unroll
             for (int n = 0; n < CHUNK; n++) sums[m][n] = make_pair(0, 0);
         }
         // The next step's part of the matrix is fetched before this step's products.
         Operand low = matrix.at(0, 0), high = low;
-        if (BLOCKS > 1) high = matrix.at(1, 0);
+        if (ROWS > 1) high = matrix.at(1, 0);
         Operand next_low = low, next_high = high;
         Data operands[CHUNK];
 #pragma unroll
@@ -215,7 +216,7 @@ __device__ __forceinline__ void multiply_blocks(const D &data, const M &matrix) 
             if (step + 1 < STEPS) {
                 int next_k = (step + 1) / DOUBLE_ROWS, next_m = 2 * ((step + 1) % DOUBLE_ROWS);
                 next_low = matrix.at(next_m, next_k);
-                if (next_m + 1 < BLOCKS) next_high = matrix.at(next_m + 1, next_k);
+                if (next_m + 1 < ROWS) next_high = matrix.at(next_m + 1, next_k);
             }
 #pragma unroll
             for (int turn = 0; turn < (CHUNK + TURNS - 1) / TURNS * PARTS * TURNS; turn++) {
@@ -224,10 +225,13 @@ __device__ __forceinline__ void multiply_blocks(const D &data, const M &matrix) 
                 if (m == 0 && part == 0) {
                     Pair blocks[DEPTH];
 #pragma unroll
-                    for (int i = 0; i < DEPTH; i++) blocks[i] = data(DEPTH * k + i, first + n);
+                    for (int i = 0; i < DEPTH; i++) {
+                        bool is_block = DEPTH * k + i < BLOCKS;
+                        blocks[i] = is_block ? data(is_block ? DEPTH * k + i : 0, first + n) : make_pair(0, 0);
+                    }
                     operands[n] = operand_of(blocks);
                 }
-                if (m + 1 < BLOCKS) {
+                if (m + 1 < ROWS) {
                     multiply_16(part, sums[m][n], sums[m + 1][n], low, high, operands[n]);
                 } else {
 #if PRODUCT_BITS == 64
@@ -255,15 +259,33 @@ __device__ __forceinline__ void multiply(Pair (&data)[BLOCKS][COUNT], const M &m
     multiply_blocks<CHUNK, TURNS, BLOCKS, COUNT>(block, matrix);
 }
 
+/// Multiplies all values of a warp by what products need; `pair(i)` is one of the COUNT pairs of a lane, and `correction_scale`
+/// that of the arguments.
+template <int COUNT, class P> __device__ __forceinline__ Scale scale_all(const P &pair, float correction_scale) {
+#if PRODUCT_BITS == 64
+    return {};
+#else
+    // Several, which do not wait for each other.
+    float largest[4] = {};
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) largest[i % 4] = largest_of(largest[i % 4], pair(i));
+    largest[0] = fmaxf(fmaxf(largest[0], largest[1]), fmaxf(largest[2], largest[3]));
+    Scale scale(largest_of_warp(largest[0]), correction_scale);
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) pair(i) = scale.before(pair(i));
+    return scale;
+#endif
+}
+
 /// A matrix of few blocks that a lane keeps in registers.
 template <int BLOCKS> struct KeptMatrix {
-    static constexpr int COLUMNS = BLOCKS / DEPTH;
-    Operand operands[BLOCKS][COLUMNS];
+    static constexpr int COLUMNS = (BLOCKS + DEPTH - 1) / DEPTH, ROWS = DEPTH * COLUMNS;
+    Operand operands[ROWS][COLUMNS];
 
     __device__ __forceinline__ KeptMatrix(const Operand *values) {
         unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(values));
 #pragma unroll
-        for (int i = 0; i < BLOCKS * COLUMNS; i++) {
+        for (int i = 0; i < ROWS * COLUMNS; i++) {
             operands[i / COLUMNS][i % COLUMNS] = load_operand(address + i * WARP * int(sizeof(Operand)));
         }
     }

@@ -44,6 +44,7 @@ files! {
     SpectralTensor = "spectral_tensor",
     SpectralStrips = "spectral_strips",
     SpectralTensor1d = "spectral_tensor_1d",
+    SpectralTensor1dF32 = "spectral_tensor_1d_f32",
     SpectralTensor3d = "spectral_tensor_3d",
     SpectralCluster3d = "spectral_cluster_3d",
     Observe = "observe",
@@ -238,17 +239,18 @@ mod tests {
             }
         }
         let sides = ["side_32", "side_64", "side_96", "side_128"];
-        for (file, forms, functions) in [
-            (File::SpectralTensor1d, &one[..], &sides[..]),
-            (File::SpectralTensor, &two, &["side_48", "side_64", "side_128"]),
-            (File::SpectralStrips, &two, &["narrow", "wide"]),
-            (File::SpectralTensor3d, &three, &["side_16", "side_24"]),
-            (File::SpectralCluster3d, &three, &["side_32"]),
+        for (file, precision, forms, functions) in [
+            (File::SpectralTensor1d, Precision::F64, &one[..], &sides[..]),
+            (File::SpectralTensor1dF32, Precision::F32, &one, &sides),
+            (File::SpectralTensor, Precision::F64, &two, &["side_48", "side_64", "side_128"]),
+            (File::SpectralStrips, Precision::F64, &two, &["narrow", "wide"]),
+            (File::SpectralTensor3d, Precision::F64, &three, &["side_16", "side_24"]),
+            (File::SpectralCluster3d, Precision::F64, &three, &["side_32"]),
         ] {
             for form in forms.iter().filter(|form| !form.name().ends_with("general")) {
                 for function in functions {
-                    let text = source(file, Precision::F64, *form, function);
-                    assert!(text.is_some(), "{form:?} {function}");
+                    let text = source(file, precision, *form, function);
+                    assert!(text.is_some(), "{precision:?} {form:?} {function}");
                 }
             }
         }

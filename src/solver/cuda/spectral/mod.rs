@@ -1,6 +1,7 @@
 //! Subiterations in the sine basis of a tile: on FP64 tensor cores where the tile is made for them (`tensor`), or in
 //! plain arithmetic.
 
+mod tables;
 mod tensor;
 
 use super::arguments::Pointer;
@@ -167,7 +168,7 @@ pub(super) fn build<R: Real + DeviceRepr>(
     let plan = Plan::of(setting, spectral).filter(|_| capability >= tensor::OLDEST);
     let (tables, correction_scale, kernel, passes) = if let Some(plan) = plan {
         let (tables, correction_scale) = plan.tables(spectral);
-        let tables = in_memory(&tables, plan.product_precision());
+        let tables = in_memory(&tables, setting.precision);
         let layout = plan.layout();
         let most = gpu.multiprocessors * layout.resident / layout.cluster;
         let blocks = tiles.div_ceil(layout.tiles).min(most) * layout.cluster;
@@ -190,12 +191,11 @@ pub(super) fn build<R: Real + DeviceRepr>(
         let kernel = Launch::new(system, File::Spectral, function, [blocks, 1], threads, bytes)?;
         (tables, 1.0, kernel, blocks)
     };
-    let precision = plan.map_or(setting.precision, Plan::product_precision);
-    let arithmetic = gpu.check(operations_per_second(gpu, precision))?;
+    let arithmetic = gpu.check(operations_per_second(gpu, setting.precision))?;
     let products = Products {
         per_cycle: systems as f64 * spectral.products(),
         most_per_second: match plan {
-            Some(_) => arithmetic * tensor::gain(capability, precision),
+            Some(_) => arithmetic * tensor::gain(capability, setting.precision),
             None => arithmetic,
         },
         on_tensor_cores: plan.is_some(),
