@@ -14,8 +14,8 @@
 // Tables: the matrices of `quadrants.cuh`, then its factors for each plane of the first and of the second block.
 // `solver/cuda/spectral/tensor.rs` writes them.
 // Variants: 3d symmetric sm_90
+#include "cube.cuh"
 #include "norms.cuh"
-#include "places.cuh"
 #include "quadrants.cuh"
 #include "sines.cuh"
 
@@ -35,10 +35,6 @@ extern __shared__ __align__(16) Pair memory[];
 __device__ __forceinline__ int in_plane(int y, int x) {
     constexpr int TOGETHER = 32 / int(sizeof(Pair));
     return y * ROW + (x ^ (y / 4 % 4 * TOGETHER));
-}
-
-__device__ __forceinline__ unsigned address_of(const Pair *at) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(at));
 }
 
 /// The number of this block in its cluster.
@@ -108,17 +104,7 @@ struct Column {
 /// The change of the first sweep in a column; adds up the squares of the owned points.
 __device__ __forceinline__ void sweep(const CycleArguments &a, const Place &place, int number, real (&change)[SIDE]) {
     Column column(number);
-    const long long pitch = a.grid.pitch, plane_pitch = a.grid.plane_pitch;
-    long long first = place.origin + column.y * pitch + column.x;
-    const real *u = a.from + first, *g = a.g + first;
-    real prev = __ldg(u - plane_pitch), own = __ldg(u);
-#pragma unroll
-    for (int z = 0; z < SIDE; z++, u += plane_pitch, g += plane_pitch) {
-        real next = __ldg(u + plane_pitch);
-        change[z] = update(a.weights, __ldg(u - 1), __ldg(u + 1), __ldg(u - pitch), __ldg(u + pitch), prev, next, __ldg(g)) -
-                    own;
-        prev = own, own = next;
-    }
+    sweep_column(a, place.origin + column.y * a.grid.pitch + column.x, change);
     if (a.squares) {
         // Not in registers, of which there are too few.
         double *sum = reinterpret_cast<double *>(memory + TILE + MATRICES) + thread_of_block();

@@ -13,14 +13,13 @@
 // on the pair 2 (lane % 4)) is operand B of the next product, along the other axis, so that a plane stays in registers
 // and no transpose is needed. Last each thread transforms its columns back and adds them to the iterate.
 //
-// Several blocks share a multiprocessor, so that one loads while another multiplies.
+// Where several blocks fit a multiprocessor, one loads while another multiplies.
 //
 // Tables: S as the lanes load it, then the factors of each plane in pairs. `solver/cuda/spectral/tensor.rs` writes them.
 // Variants: 3d symmetric sm_90
+#include "cube.cuh"
 #include "norms.cuh"
-#include "places.cuh"
 #include "sines.cuh"
-#include "tensor.cuh"
 
 /// How tiles of a side are worked on.
 template <int SIDE_, int THREADS_> struct Plan {
@@ -28,7 +27,7 @@ template <int SIDE_, int THREADS_> struct Plan {
     /// Points of a plane.
     static constexpr int PLANE = SIDE * SIDE;
     /// 8 x 8 blocks along a plane, and those of a product that are accumulated at a time.
-    static constexpr int BLOCKS = SIDE / 8, CHUNK = REAL_BITS == 32 && BLOCKS == 3 ? 3 : REAL_BITS == 32 || BLOCKS == 2 ? 2 : 1;
+    static constexpr int BLOCKS = SIDE / 8, CHUNK = BLOCKS == 2 ? 2 : REAL_BITS == 32 ? 3 : 1;
     /// Pairs of a tile.
     static constexpr int TILE = SIDE * PLANE / 2;
     typedef KeptMatrix<BLOCKS> Kept;
@@ -39,14 +38,10 @@ template <int SIDE_, int THREADS_> struct Plan {
 /// The planes, then S, then a sum of squares of each thread.
 extern __shared__ __align__(16) Pair memory[];
 
-__device__ __forceinline__ unsigned address_of(const Pair *at) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(at));
-}
-
 /// Where a column lies in its plane in shared memory: the lanes of a warp read a few rows together, eight values each, which
 /// must lie in different banks.
 template <class P> __device__ __forceinline__ int in_plane(int column) {
-    // Rows that are read together; those that begin at the same bank are `apart`.
+    // Rows that are read together; how many of these begin at the same bank, and how far apart they are.
     constexpr int TOGETHER = 128 / (8 * int(sizeof(Number)));
     constexpr int SAME = P::BLOCKS % TOGETHER == 0 ? TOGETHER : P::BLOCKS % 2 == 0 ? 2 : 1, APART = TOGETHER / SAME;
     return column ^ (column / P::SIDE / APART % SAME * 8);
@@ -86,21 +81,11 @@ template <class P> __device__ __forceinline__ double &squares_of_thread() {
 template <class P> __device__ __forceinline__ void split(const CycleArguments &a, const Place &place) {
     constexpr int SIDE = P::SIDE, HALF = P::HALF;
     Number *modes = reinterpret_cast<Number *>(memory);
-    const long long pitch = a.grid.pitch, plane_pitch = a.grid.plane_pitch;
 #pragma unroll 1
     for (int column = thread_of_block(); column < P::PLANE; column += P::THREADS) {
         int x = column % SIDE, y = column / SIDE;
-        const long long first = place.origin + y * pitch + x;
-        const real *u = a.from + first, *g = a.g + first;
         real change[SIDE];
-        real prev = __ldg(u - plane_pitch), own = __ldg(u);
-#pragma unroll
-        for (int z = 0; z < SIDE; z++, u += plane_pitch, g += plane_pitch) {
-            real next = __ldg(u + plane_pitch);
-            change[z] = update(a.weights, __ldg(u - 1), __ldg(u + 1), __ldg(u - pitch), __ldg(u + pitch), prev, next, __ldg(g)) -
-                        own;
-            prev = own, own = next;
-        }
+        sweep_column(a, place.origin + y * a.grid.pitch + x, change);
         if (a.squares) {
             double squares = squares_of_thread<P>();
             unsigned owned = place.owned(x, y);

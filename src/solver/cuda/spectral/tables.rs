@@ -147,6 +147,36 @@ fn matrix(blocks: usize, entry: &dyn Fn(usize, usize) -> f64) -> Vec<f64> {
     values
 }
 
+/// The same in f32: of two blocks of rows and two of columns all eight entries are loaded together, their high parts with the
+/// even block of rows and what is left with the odd one. Two entries beside each other are in the bits of one value. A matrix
+/// of an odd number of blocks ends with a block of zeros.
+fn matrix_in_parts(blocks: usize, entry: &dyn Fn(usize, usize) -> f64) -> Vec<f64> {
+    let size = 8 * blocks;
+    let entry = |row, column| if row < size && column < size { entry(row, column) } else { 0.0 };
+    let blocks = blocks.next_multiple_of(2);
+    let mut values = Vec::with_capacity(32 * blocks * blocks);
+    for row_block in 0..blocks {
+        for column_block in (0..blocks).step_by(2) {
+            for (row, pair) in lanes() {
+                let (row, column) = (8 * (row_block / 2 * 2) + row, 8 * column_block + pair);
+                let part =
+                    |row, column| u32::from(parts(entry(row, column))[row_block % 2].to_bits());
+                for (row, column) in
+                    [(row, column), (row + 8, column), (row, column + 8), (row + 8, column + 8)]
+                {
+                    values.push(two_halves([part(row, column), part(row, column + 1)]));
+                }
+            }
+        }
+    }
+    values
+}
+
+/// Two numbers in half precision, given by their bits, beside each other in the bits of one value.
+fn two_halves([first, second]: [u32; 2]) -> f64 {
+    f64::from(f32::from_bits(first | second << 16))
+}
+
 /// The factors of a plane of 8 x 8 blocks as a warp has it after two products: pairs along x.
 fn factors(blocks: usize, factor: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let mut values = Vec::with_capacity(64 * blocks * blocks);
@@ -180,15 +210,15 @@ pub(super) fn line(spectral: &Spectral, precision: Precision, columns: usize) ->
         Precision::F32 => {
             // The largest entries are made 2^14 to 2^15: below that, what is left of the smaller ones is in range.
             let largest = most(halves.iter().flatten().map(|entry| entry.abs()));
-            let exponent = (14.0 - largest.max(f64::MIN_POSITIVE).log2().floor()).min(120.0);
-            let exponent = exponent as i32;
+            let exponent = 14.0 - largest.max(f64::MIN_POSITIVE).log2().floor();
+            let exponent = exponent.clamp(-100.0, 100.0) as i32;
             let laid_out = |half: &Vec<f64>| in_parts(half, exp2(exponent));
             (halves.iter().flat_map(laid_out).collect(), exp2(-exponent) as f32)
         }
     }
 }
 
-/// A matrix as the lanes of a tensor core's operand B in f64 load it.
+/// A matrix of a line as the lanes of a tensor core's operand B in f64 load it.
 fn in_pairs(matrix: &[f64], columns: usize) -> Vec<f64> {
     let half = matrix.len().isqrt();
     let entry = |i: usize, j: usize| matrix[i * half + j];
@@ -206,8 +236,8 @@ fn in_pairs(matrix: &[f64], columns: usize) -> Vec<f64> {
     tables
 }
 
-/// The same in half precision, multiplied by `scale`: two rows of the high parts, two rows further on, and the low parts of
-/// both. The place of a point is `w` and the next one for points `w` and `w + words`.
+/// The same in half precision, multiplied by `scale`: of a lane's column the high parts of two rows and of the two that are 8
+/// further on, then the low parts. Along both indices, points w and w + HALF / 2 come beside each other.
 fn in_parts(matrix: &[f64], scale: f64) -> Vec<f64> {
     let half = matrix.len().isqrt();
     let words = half / 2;
@@ -244,36 +274,6 @@ fn line_matrix(spectral: &Spectral, parity: usize) -> Vec<f64> {
         (0..half).map(term).sum()
     };
     (0..half * half).map(entry).collect()
-}
-
-/// Two numbers in half precision, given by their bits, beside each other in the bits of one value.
-fn two_halves([first, second]: [u32; 2]) -> f64 {
-    f64::from(f32::from_bits(first | second << 16))
-}
-
-/// The same in f32: of two blocks of rows and two of columns all eight entries are loaded together, their high parts with the
-/// even block of rows and what is left with the odd one. Two entries beside each other are in the bits of one value. A matrix
-/// of an odd number of blocks ends with a block of zeros.
-fn matrix_in_parts(blocks: usize, entry: &dyn Fn(usize, usize) -> f64) -> Vec<f64> {
-    let size = 8 * blocks;
-    let entry = |row, column| if row < size && column < size { entry(row, column) } else { 0.0 };
-    let blocks = blocks.next_multiple_of(2);
-    let mut values = Vec::with_capacity(32 * blocks * blocks);
-    for row_block in 0..blocks {
-        for column_block in (0..blocks).step_by(2) {
-            for (row, pair) in lanes() {
-                let (row, column) = (8 * (row_block / 2 * 2) + row, 8 * column_block + pair);
-                let part =
-                    |row, column| u32::from(parts(entry(row, column))[row_block % 2].to_bits());
-                for (row, column) in
-                    [(row, column), (row + 8, column), (row, column + 8), (row + 8, column + 8)]
-                {
-                    values.push(two_halves([part(row, column), part(row, column + 1)]));
-                }
-            }
-        }
-    }
-    values
 }
 
 /// What corrections are multiplied by in single precision, because tensor cores round towards zero. In each of the four
