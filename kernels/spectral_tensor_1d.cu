@@ -101,9 +101,9 @@ template <class P, typename F> __device__ __forceinline__ void for_each_pair(F t
 }
 
 /// The first sweep: writes the halves of the tiles, and adds up the squares of the owned points.
-template <class P> __device__ __forceinline__ void split(const CycleArguments &a, int first, double &squares) {
+template <class P> __device__ __forceinline__ void split(const CycleArguments &a, const Tile *tiles, double &squares) {
     for_each_pair<P>([&](int i, int number, double *at) {
-        Tile tile(a, first + number);
+        Tile tile = tiles[number];
         auto change = [&](int x) {
             const real *u = a.from + tile.origin + x;
             real own = __ldg(u);
@@ -118,9 +118,9 @@ template <class P> __device__ __forceinline__ void split(const CycleArguments &a
 }
 
 /// Adds the correction to the owned points and stores them.
-template <class P> __device__ __forceinline__ void join(const CycleArguments &a, int first) {
+template <class P> __device__ __forceinline__ void join(const CycleArguments &a, const Tile *tiles) {
     for_each_pair<P>([&](int i, int number, const double *at) {
-        Tile tile(a, first + number);
+        Tile tile = tiles[number];
         double sum = at[0], difference = at[2 * P::SIZE];
         auto store = [&](int x, double change) {
             if (tile.owns(x)) {
@@ -137,13 +137,17 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
     const CycleArguments &a = arguments.cycle;
     Columns<P> columns(reinterpret_cast<const double2 *>(arguments.tables));
     double squares = 0;
+    find_tiles<P::TILES>(a, 0, blockIdx.x * P::TILES);
+    __syncthreads();
+    int first = after_cycle_before(blockIdx.x) * P::TILES;
 #pragma unroll 1
-    for (int first = after_cycle_before(blockIdx.x) * P::TILES; first < arguments.tiles; first += gridDim.x * P::TILES) {
-        split<P>(a, first, squares);
+    for (int turn = 0; first < arguments.tiles; first += gridDim.x * P::TILES, turn++) {
+        split<P>(a, tiles[turn % 2], squares);
         __syncthreads();
+        find_tiles<P::TILES>(a, turn + 1, first + gridDim.x * P::TILES);
         transform<P>(columns);
         __syncthreads();
-        join<P>(a, unknown(first));
+        join<P>(a, tiles[turn % 2]);
         __syncthreads();
     }
     if (a.squares) write_sum_of_lanes(squares, a.squares + (blockIdx.x * P::THREADS + threadIdx.x) / WARP);

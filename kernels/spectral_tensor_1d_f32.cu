@@ -62,14 +62,14 @@ template <int LANES> __device__ __forceinline__ float largest_of_lanes(float val
 
 /// The first sweep: writes the halves of the tiles as operands, and adds up the squares of the owned points.
 template <class P>
-__device__ __forceinline__ void split(const SpectralArguments &arguments, int first, Scale (&scales)[P::TURNS], double &squares) {
+__device__ __forceinline__ void split(const SpectralArguments &arguments, const Tile *tiles, Scale (&scales)[P::TURNS], double &squares) {
     const CycleArguments &a = arguments.cycle;
 #pragma unroll
     for (int turn = 0; turn < P::TURNS; turn++) {
         Place<P> place(turn);
-        Tile tile(a, first + place.tile);
         real change[4] = {};
         if (place.exists) {
+            Tile tile = tiles[place.tile];
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 int x = point<P>(place.word, i);
@@ -142,12 +142,12 @@ template <class P> __device__ __forceinline__ void transform(const Columns<P> &c
 }
 
 /// Adds the correction to the owned points and stores them.
-template <class P> __device__ __forceinline__ void join(const CycleArguments &a, int first, const Scale (&scales)[P::TURNS]) {
+template <class P> __device__ __forceinline__ void join(const CycleArguments &a, const Tile *tiles, const Scale (&scales)[P::TURNS]) {
 #pragma unroll
     for (int turn = 0; turn < P::TURNS; turn++) {
         Place<P> place(turn);
         if (!place.exists) continue;
-        Tile tile(a, first + place.tile);
+        Tile tile = tiles[place.tile];
         const Pair *from = reinterpret_cast<const Pair *>(memory + 2 * P::OPERANDS) + place.tile * P::STRIDE + place.word;
         Pair sum = from[0], difference = from[P::RESULTS];
         real change[4] = {sum.x + difference.x, sum.y + difference.y, sum.x - difference.x, sum.y - difference.y};
@@ -165,14 +165,18 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
     const CycleArguments &a = arguments.cycle;
     Columns<P> columns(reinterpret_cast<const Operand *>(arguments.tables));
     double squares = 0;
+    find_tiles<P::TILES>(a, 0, blockIdx.x * P::TILES);
+    __syncthreads();
+    int first = after_cycle_before(blockIdx.x) * P::TILES;
 #pragma unroll 1
-    for (int first = after_cycle_before(blockIdx.x) * P::TILES; first < arguments.tiles; first += gridDim.x * P::TILES) {
+    for (int turn = 0; first < arguments.tiles; first += gridDim.x * P::TILES, turn++) {
         Scale scales[P::TURNS];
-        split<P>(arguments, first, scales, squares);
+        split<P>(arguments, tiles[turn % 2], scales, squares);
         __syncthreads();
+        find_tiles<P::TILES>(a, turn + 1, first + gridDim.x * P::TILES);
         transform<P>(columns);
         __syncthreads();
-        join<P>(a, unknown(first), scales);
+        join<P>(a, tiles[turn % 2], scales);
     }
     if (a.squares) write_sum_of_lanes(squares, a.squares + (blockIdx.x * P::THREADS + threadIdx.x) / WARP);
 }
