@@ -10,7 +10,7 @@
 // 2 (lane % 4)) is operand B of the next product, along the other axis, so that no transpose is needed.
 //
 // Tables: F and its transpose as the lanes load them (H H / 2 operands each, in single precision H H / 4), then the factors
-// of each quadrant, in pairs. `solver/cuda/spectral/tensor.rs` writes them.
+// of each quadrant, in pairs. `solver/cuda/spectral/tables.rs` writes them.
 #pragma once
 #include "tensor.cuh"
 

@@ -12,7 +12,7 @@
 // - Each thread transforms its column back and adds it to the iterate.
 //
 // Tables: the matrices of `quadrants.cuh`, then its factors for each plane of the first and of the second block.
-// `solver/cuda/spectral/tensor.rs` writes them.
+// `solver/cuda/spectral/tables.rs` writes them.
 // Variants: 3d symmetric sm_90
 #include "cube.cuh"
 #include "norms.cuh"

@@ -16,7 +16,7 @@
 // kernels of their own (`spectral_strips.cu`).
 //
 // Tables: F and its transpose as the lanes load them (H H / 2 operands each, in single precision H H / 4), then the factors
-// of each quadrant, in pairs. `solver/cuda/spectral/tensor.rs` writes them.
+// of each quadrant, in pairs. `solver/cuda/spectral/tables.rs` writes them.
 // Variants: 2d symmetric sm_90
 #include "norms.cuh"
 #include "square.cuh"

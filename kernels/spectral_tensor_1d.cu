@@ -8,7 +8,7 @@
 // A pair in shared memory has the values of tiles t and t + 8 of such 16 at the same point: a half of operand A, and of
 // what comes out.
 //
-// Tables, in pairs of doubles: M of either half as the lanes of the warps load it. `solver/cuda/spectral/tensor.rs` writes them.
+// Tables, in pairs of doubles: M of either half as the lanes of the warps load it. `solver/cuda/spectral/tables.rs` writes them.
 // Variants: f64 1d symmetric sm_90
 #include "lines.cuh"
 #include "norms.cuh"

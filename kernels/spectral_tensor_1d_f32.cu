@@ -8,7 +8,7 @@
 // Word w of a half has its points w and w + WORDS, side by side, in the operands and in what comes out.
 //
 // Tables: M of either half in two parts, as the lanes of the warps load it: of each step of 16 points the words that
-// operand B has of the high parts, then those of the low parts. `solver/cuda/spectral/tensor.rs` writes them.
+// operand B has of the high parts, then those of the low parts. `solver/cuda/spectral/tables.rs` writes them.
 // Variants: f32 1d symmetric sm_90
 #include "lines.cuh"
 #include "norms.cuh"

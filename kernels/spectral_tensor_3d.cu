@@ -15,7 +15,7 @@
 //
 // Where several blocks fit a multiprocessor, one loads while another multiplies.
 //
-// Tables: S as the lanes load it, then the factors of each plane in pairs. `solver/cuda/spectral/tensor.rs` writes them.
+// Tables: S as the lanes load it, then the factors of each plane in pairs. `solver/cuda/spectral/tables.rs` writes them.
 // Variants: 3d symmetric sm_90
 #include "cube.cuh"
 #include "norms.cuh"

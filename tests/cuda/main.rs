@@ -62,17 +62,25 @@ fn main() -> ExitCode {
     ]
     .concat();
     let count = gpus.as_ref().map_or(0, Vec::len);
-    if count == 1 {
-        eprintln!("PROCESSES THAT SHARE A GRID, EXCHANGE THROUGH NCCL: not run, there is one GPU");
+    match count {
+        1 => eprintln!(
+            "PROCESSES THAT SHARE A GRID, EXCHANGE THROUGH NCCL: not run, there is one GPU"
+        ),
+        2 | 3 => eprintln!("FOUR PROCESSES THAT SHARE A GRID: not run, there are {count} GPUs"),
+        _ => {}
     }
     let is_in = |tests: &[(&str, fn())], name: &str| tests.iter().any(|(its, _)| *its == name);
-    let needs_two = |name: &str| is_in(ranks::TESTS, name) || is_in(exchange::TESTS, name);
+    let needed = |name: &str| match name {
+        ranks::OF_FOUR_GPUS => 4,
+        _ if is_in(ranks::TESTS, name) || is_in(exchange::TESTS, name) => 2,
+        _ => 1,
+    };
     let lacks_nccl = count > 1 && !exchange::has_nccl();
     let trials = trials
         .into_iter()
         .map(|(name, test)| {
             let is_ignored = gpus.is_err()
-                || count == 1 && needs_two(name)
+                || (1..needed(name)).contains(&count)
                 || lacks_nccl && is_in(exchange::TESTS, name);
             Trial::test(name, move || done(test)).with_ignored_flag(is_ignored)
         })
