@@ -55,7 +55,8 @@ template <class P> struct Place {
 
 /// The largest one of the values of the lanes of a tile.
 template <int LANES> __device__ __forceinline__ float largest_of_lanes(float value) {
-    #pragma unroll
+    if constexpr (LANES == WARP) return largest_of_warp(value);
+#pragma unroll
     for (int apart = 1; apart < LANES; apart *= 2) value = fmaxf(value, __shfl_xor_sync(ALL_LANES, value, apart));
     return value;
 }
@@ -189,6 +190,6 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
 
 // `LINES` of `solver/cuda/spectral/tensor.rs`.
 KERNEL(32, 16, 8)
-KERNEL(64, 32, 4)
+KERNEL(64, 48, 4)
 KERNEL(96, 32, 2)
-KERNEL(128, 32, 2)
+KERNEL(128, 48, 2)
