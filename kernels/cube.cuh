@@ -50,6 +50,7 @@ template <int SIDE> __device__ __forceinline__ void sweep_column(const CycleArgu
     }
 }
 
+/// The address of what lies in shared memory, as its instructions take it.
 __device__ __forceinline__ unsigned address_of(const Pair *at) {
     return static_cast<unsigned>(__cvta_generic_to_shared(at));
 }

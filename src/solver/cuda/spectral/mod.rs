@@ -1,4 +1,4 @@
-//! Subiterations in the sine basis of a tile: on FP64 tensor cores where the tile is made for them (`tensor`), or in
+//! Subiterations in the sine basis of a tile: on tensor cores where there are functions for such tiles (`tensor`), or in
 //! plain arithmetic.
 
 mod tables;
