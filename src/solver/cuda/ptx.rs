@@ -243,8 +243,12 @@ mod tests {
             (File::SpectralTensor1d, Precision::F64, &one[..], &sides[..]),
             (File::SpectralTensor1dF32, Precision::F32, &one, &sides),
             (File::SpectralTensor, Precision::F64, &two, &["side_48", "side_64", "side_128"]),
+            (File::SpectralTensor, Precision::F32, &two, &sides[1..]),
+            (File::SpectralTensor, Precision::F32, &two, &["side_48"]),
             (File::SpectralStrips, Precision::F64, &two, &["narrow", "wide"]),
             (File::SpectralTensor3d, Precision::F64, &three, &["side_16", "side_24"]),
+            (File::SpectralTensor3d, Precision::F32, &three, &["side_16", "side_24"]),
+            (File::SpectralCluster3d, Precision::F32, &three, &["side_32"]),
             (File::SpectralCluster3d, Precision::F64, &three, &["side_32"]),
         ] {
             for form in forms.iter().filter(|form| !form.name().ends_with("general")) {
