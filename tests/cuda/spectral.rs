@@ -3,7 +3,7 @@
 
 use crate::cases::{Case, MOST_TOLERANCE, case};
 use crate::devices::{is_near, made, of_planes, on_gpus, same, shared};
-use crate::iterates::{LEAST, bits, check, is_slowed, large, plain_cycles, settings};
+use crate::iterates::{LEAST, bits, check, is_slowed, large, plain_cycles, settings, share};
 use crate::volumes::volume;
 use proptest::prelude::*;
 use std::cell::Cell;
@@ -11,12 +11,14 @@ use std::sync::Arc;
 use tilescope::grid::{Precision, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::{
-    self, Kernel, Method, NormRequest, Solver, SolverError, Spectral, Subiterations,
+    self, CycleNorms, Kernel, Method, NormRequest, Solver, SolverError, Spectral, Subiterations,
 };
 
 pub const TESTS: &[(&str, fn())] = &[
     ("spectral_cycles_are_sweeps_to_rounding", spectral_cycles_are_sweeps_to_rounding),
     ("spectral_cycles_with_exact_tiles", spectral_cycles_with_exact_tiles),
+    ("strips_make_many_cycles_as_single_ones", strips_make_many_cycles_as_single_ones),
+    ("two_runs_of_strips_share_a_gpu", two_runs_of_strips_share_a_gpu),
     ("checked_cycles_in_the_sine_basis", checked_cycles_in_the_sine_basis),
     ("devices_in_the_sine_basis_are_one", devices_in_the_sine_basis_are_one),
 ];
@@ -126,6 +128,84 @@ fn spectral_cycles_with_exact_tiles() {
         compared.set(compared.get() + u32::from(is_taken));
     });
     assert!(compared.get() > count / 8, "only {} were compared", compared.get());
+}
+
+/// Poisson's problem with tiles of 32 points, whose strips make many cycles in a launch where the GPU works on all of them at once.
+fn strips(points: [usize; 2], overlap: usize, seed: u64) -> (Arc<Problem>, Method) {
+    let shape = Shape::grid_2d(points[0], points[1]).expect("a small shape");
+    let stencil = Stencil::poisson(&shape);
+    let problem = Problem {
+        shape,
+        operator: stencil.into(),
+        rhs: Source::Random { seed },
+        initial_guess: Source::Random { seed: !seed },
+        boundary: Boundary { left: 0.5, top: -1.0, ..Boundary::default() },
+    };
+    let tiling = Tiling::new(&points, &[32; 2], &[overlap; 2]).expect("a tiling");
+    let spectral = Spectral::new(20_usize.into(), &tiling, &stencil).expect("equal weights");
+    (Arc::new(problem), Method::Spectral(spectral))
+}
+
+/// However many are made at a time, with norms or without, and while the iterate before them is observed.
+fn strips_make_many_cycles_as_single_ones() {
+    let points =
+        prop_oneof![prop::array::uniform2(32..200_usize), prop::array::uniform2(200..1300_usize)];
+    let turns = prop::collection::vec((any::<bool>(), 1..=700_u64, any::<bool>()), 1..5);
+    let cases =
+        (points, 0..=14_usize, any::<u64>(), prop::sample::select(Precision::ALL.to_vec()), turns);
+    check(share(200), cases, |(points, overlap, seed, precision, turns)| {
+        let (problem, method) = strips(points, 2 * overlap, seed);
+        let new = || {
+            let method = method.clone();
+            crate::gpu::poisoned_solver(&problem, method, precision, Kernel::SPECTRAL, None)
+                .expect("a GPU that takes it")
+        };
+        let [mut many, mut single] = [new(), new()];
+        for (begins, wanted, measures) in turns {
+            let request = if measures { NormRequest::RESIDUAL_L2 } else { NormRequest::NONE };
+            if begins {
+                many.begin(wanted, request).expect("a GPU at work");
+                // What is observed meanwhile stays.
+                same_iterates(&*many, &*single);
+            }
+            let batch = many.cycles(wanted, request).expect("a GPU at work");
+            let norms = |norms: &CycleNorms| norms.residual_before.l2.to_bits();
+            for made in 0..batch.cycles as usize {
+                let one = single.cycles(1, request).expect("a GPU at work");
+                assert_eq!(batch.norms.get(made).map(norms), one.norms.first().map(norms));
+            }
+            same_iterates(&*many, &*single);
+        }
+    });
+}
+
+/// Both have the same iterate and came from the same one.
+fn same_iterates(one: &dyn Solver, other: &dyn Solver) {
+    let iterates = [one, other].map(|solver| bits(&solver.solution().expect("a solution")));
+    assert!(iterates[0] == iterates[1], "another iterate");
+    let before = [one, other].map(|solver| bits(&solver.previous().expect("the one before")));
+    assert!(before[0] == before[1], "another iterate before");
+}
+
+/// All blocks of a launch must run at the same time, also while those of another one want to.
+fn two_runs_of_strips_share_a_gpu() {
+    let cycles = if is_slowed() { 300 } else { 20_000 };
+    let (problem, method) = strips([1024, 1000], 4, 7);
+    let run = || {
+        let method = method.clone();
+        let mut solver =
+            crate::gpu::solver(&problem, method, Precision::F32, Kernel::SPECTRAL).expect("a GPU");
+        let mut made = 0;
+        while made < cycles {
+            made += plain_cycles(&mut *solver, cycles - made);
+        }
+        bits(&solver.solution().expect("a solution"))
+    };
+    let iterates = std::thread::scope(|scope| {
+        let runs = [scope.spawn(run), scope.spawn(run), scope.spawn(run)];
+        runs.map(|run| run.join().expect("a run that ends"))
+    });
+    assert!(iterates.iter().all(|iterate| *iterate == iterates[0]), "another iterate");
 }
 
 /// Devices that share the tiles make the iterates of one GPU to the last bit, and its norms.

@@ -2,7 +2,7 @@
 //! `observe.cu`. Sizes and offsets are asserted on both sides.
 
 use super::tensor_map::{TensorMap, Volume};
-use crate::grid::{AxisTiling, Real, Shape};
+use crate::grid::{AxisTiling, Precision, Real, Shape};
 use crate::problem::{Source, Weights};
 use crate::solver::{CycleNorms, ResidualNorms};
 use cudarc::driver::{DeviceRepr, DriverError, ValidAsZeroBits};
@@ -244,23 +244,88 @@ impl<Cycle> SpectralArguments<Cycle> {
     }
 }
 
-/// `StripArguments` in `kernels/spectral_strips.cu`: each map has the rows p, p + 4, p + 8, … of an array together, for p from
-/// 0 on.
+/// `IterateMaps` in `kernels/strips.cuh`: an iterate as strips of it are copied. Each map has the rows p, p + 4, p + 8, … of the
+/// array together, for p from 0 on.
+#[repr(C)]
+struct IterateMaps {
+    /// Nine rows for two p, from the boundary above the grid on.
+    nine: TensorMap,
+    /// Eight rows for two p, from two rows after it on.
+    eight: TensorMap,
+}
+
+/// `StripArguments` in `kernels/strips.cuh`: those of a cycle of tiles in strips.
 #[repr(C)]
 pub(super) struct StripArguments<R> {
     spectral: SpectralArguments<FlatArguments<R>>,
-    /// The iterate: nine rows for two p, from the boundary above the grid on, and eight rows for two p, from two rows after it
-    /// on.
-    nine: TensorMap,
-    eight: TensorMap,
+    from: IterateMaps,
     /// Eight rows for four p.
     g: TensorMap,
+}
+
+/// `ResidentArguments` in `kernels/spectral_resident.cu`: those of several cycles.
+#[repr(C)]
+pub(super) struct ResidentArguments<R> {
+    strips: StripArguments<R>,
+    to: IterateMaps,
+    /// The first counter of strips.
+    made: Pointer,
+    /// Cycles of the launch.
+    cycles: i32,
+    /// On how many rows of strips, and strips of a row, on either side a strip depends.
+    rows: i32,
+    columns: i32,
 }
 
 /// Columns before the first interior point from which on strips are copied: `Strip::BEFORE` of the kernel.
 pub(super) const COLUMNS_BEFORE: usize = 2;
 
+/// Describes arrays of a grid, of which so many columns are copied at a time.
+struct StripMaps {
+    precision: Precision,
+    columns: u32,
+    /// Bytes from a row to the next, and the points of the grid.
+    pitch: i64,
+    points: [u64; 2],
+}
+
+impl StripMaps {
+    /// An array from a row on, so many rows of `parts` p at a time.
+    fn map(
+        &self,
+        interior: Pointer,
+        row: i64,
+        rows: u32,
+        parts: u32,
+    ) -> Result<TensorMap, DriverError> {
+        let before = COLUMNS_BEFORE as i64 * self.precision.bytes() as i64;
+        let [width, height] = self.points;
+        let volume = Volume {
+            precision: self.precision,
+            first: interior.wrapping_add_signed(row * self.pitch - before),
+            // The last column is the boundary. Copies that begin with part 3 reach so many parts.
+            shape: [COLUMNS_BEFORE as u64 + width + 1, height / 4 + 1, u64::from(3 + parts)],
+            pitches: [4 * self.pitch.unsigned_abs(), self.pitch.unsigned_abs()],
+        };
+        TensorMap::of(volume, [self.columns, rows, parts])
+    }
+
+    fn iterate(&self, interior: Pointer) -> Result<IterateMaps, DriverError> {
+        Ok(IterateMaps { nine: self.map(interior, -1, 9, 2)?, eight: self.map(interior, 1, 8, 2)? })
+    }
+}
+
 impl<R: Real> StripArguments<R> {
+    fn maps(spectral: &SpectralArguments<FlatArguments<R>>, columns: u32) -> StripMaps {
+        let FlatArguments { grid, tiles, .. } = &spectral.cycle;
+        StripMaps {
+            precision: R::PRECISION,
+            columns,
+            pitch: grid.pitch * size_of::<R>() as i64,
+            points: tiles.map(|axis| u64::from(axis.points.unsigned_abs())),
+        }
+    }
+
     /// Those of strips of which so many columns are copied.
     ///
     /// # Errors
@@ -269,31 +334,29 @@ impl<R: Real> StripArguments<R> {
         spectral: SpectralArguments<FlatArguments<R>>,
         columns: u32,
     ) -> Result<Self, DriverError> {
-        let FlatArguments { from, g, grid, tiles, .. } = spectral.cycle;
-        let bytes = size_of::<R>() as i64;
-        let pitch = grid.pitch * bytes;
-        let [width, height] = tiles.map(|axis| i64::from(axis.points).unsigned_abs());
-        let before = COLUMNS_BEFORE as u64;
-        // From a row on. The last column is the boundary.
-        let map = |interior: Pointer, row: i64, [rows, parts]: [u32; 2]| {
-            TensorMap::of(
-                Volume {
-                    precision: R::PRECISION,
-                    first: interior
-                        .wrapping_add_signed(row * pitch - COLUMNS_BEFORE as i64 * bytes),
-                    // Copies that begin with part 3 reach so many parts.
-                    shape: [before + width + 1, height / 4 + 1, u64::from(3 + parts)],
-                    pitches: [4 * pitch.unsigned_abs(), pitch.unsigned_abs()],
-                },
-                [columns, rows, parts],
-            )
-        };
-        Ok(Self {
-            nine: map(from, -1, [9, 2])?,
-            eight: map(from, 1, [8, 2])?,
-            g: map(g, 0, [8, 4])?,
-            spectral,
-        })
+        let maps = Self::maps(&spectral, columns);
+        let FlatArguments { from, g, .. } = spectral.cycle;
+        Ok(Self { from: maps.iterate(from)?, g: maps.map(g, 0, 8, 4)?, spectral })
+    }
+}
+
+impl<R: Real> ResidentArguments<R> {
+    /// Those of so many cycles of strips, of which so many columns are copied; `reach` says on how many strips of a row, and
+    /// rows of strips, on either side one depends, and `made` where their counters lie.
+    ///
+    /// # Errors
+    /// [`DriverError`] if the driver describes no such copies.
+    pub fn new(
+        spectral: SpectralArguments<FlatArguments<R>>,
+        columns: u32,
+        made: Pointer,
+        cycles: i32,
+        reach: [i32; 2],
+    ) -> Result<Self, DriverError> {
+        let to = StripArguments::maps(&spectral, columns).iterate(spectral.cycle.to)?;
+        let strips = StripArguments::new(spectral, columns)?;
+        let [columns, rows] = reach;
+        Ok(Self { strips, to, made, cycles, rows, columns })
     }
 }
 
@@ -319,9 +382,12 @@ const fn assert_layout<R>() {
     assert!(offset_of!(DampedArguments<R, VolumeArguments<R>>, omega) == damped);
     assert!(size_of::<DampedArguments<R, VolumeArguments<R>>>() == damped + 8);
     assert_spectral::<FlatArguments<R>>();
-    let maps = offset_of!(StripArguments<R>, nine);
+    let maps = offset_of!(StripArguments<R>, from);
     assert!(maps == size_of::<SpectralArguments<FlatArguments<R>>>().next_multiple_of(128));
     assert!(size_of::<StripArguments<R>>() == maps + 3 * 128);
+    assert!(offset_of!(ResidentArguments<R>, to) == maps + 3 * 128);
+    assert!(offset_of!(ResidentArguments<R>, made) == maps + 5 * 128);
+    assert!(offset_of!(ResidentArguments<R>, cycles) == maps + 5 * 128 + 8);
     assert_spectral::<VolumeArguments<R>>();
     assert!(size_of::<WeightsArgument<R, 4>>() == weights);
     let weights = 6 * size_of::<R>();
@@ -413,6 +479,8 @@ unsafe impl<R: Real, Cycle: DeviceRepr> DeviceRepr for DampedArguments<R, Cycle>
 unsafe impl<Cycle: DeviceRepr> DeviceRepr for SpectralArguments<Cycle> {}
 // SAFETY: as above; the driver wrote the descriptions.
 unsafe impl<R: Real> DeviceRepr for StripArguments<R> {}
+// SAFETY: as above.
+unsafe impl<R: Real> DeviceRepr for ResidentArguments<R> {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for WindowArgument {}
 // SAFETY: as above.

@@ -2,7 +2,8 @@
 
 use super::arguments::{
     AxisArgument, CycleArguments, DampedArguments, FlatArguments, GridArgument, Pointer,
-    SpectralArguments, SplitArgument, StripArguments, VolumeArguments, WeightsArgument, counted,
+    ResidentArguments, SpectralArguments, SplitArgument, StripArguments, VolumeArguments,
+    WeightsArgument, counted,
 };
 use super::gpu::Gpu;
 use super::ptx::File;
@@ -62,9 +63,9 @@ pub(super) struct Step {
     pub squares: Pointer,
     /// Its place among the cycles whose sums are kept together.
     pub index: usize,
-    /// How many sweeps it makes, each a cycle: 1, or what a kernel makes together.
+    /// How many cycles it makes: 1, or what a kernel makes together.
     pub sweeps: usize,
-    /// How many values lie from the sums of one of these sweeps to those of the next.
+    /// How many values lie from the sums of one of these to those of the next.
     pub apart: usize,
     /// Whether devices that share the grid exchange what it made.
     pub exchanges: bool,
@@ -75,7 +76,7 @@ pub(super) trait CycleKernel<R>: Send {
     /// The number of partial sums of squares of a cycle.
     fn parts(&self) -> usize;
 
-    /// How many cycles it can make together ([`Step::sweeps`]): an odd number.
+    /// How many cycles it can make together ([`Step::sweeps`]): an odd number. They may write both arrays.
     fn sweeps_together(&self) -> usize {
         1
     }
@@ -200,6 +201,30 @@ pub(super) struct SpectralTiles {
     pub strip: Option<u32>,
 }
 
+impl SpectralTiles {
+    /// The arguments of a cycle in 1D or 2D.
+    fn flat<R: Real>(
+        self,
+        cycle: &Cycle,
+        system: &DeviceSystem<R>,
+        step: Step,
+    ) -> SpectralArguments<FlatArguments<R>> {
+        let Self { tables, tiles, correction_scale, .. } = self;
+        SpectralArguments::new(cycle.flat(system, step), tables, tiles, correction_scale)
+    }
+}
+
+/// Strips whose warps make several cycles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ResidentStrips {
+    /// The columns that are copied for the tiles of a strip together.
+    pub columns: u32,
+    /// Where their counters lie.
+    pub made: Pointer,
+    /// On how many strips of a row, and rows of strips, on either side one depends.
+    pub reach: [i32; 2],
+}
+
 /// A kernel with the shape that it is launched in.
 pub(super) struct Launch {
     pub function: CudaFunction,
@@ -207,6 +232,8 @@ pub(super) struct Launch {
     footprint: Footprint,
     /// Whether its blocks may begin before the kernel before it in the stream has ended.
     begins_early: bool,
+    /// Whether all its blocks run at the same time.
+    is_cooperative: bool,
 }
 
 impl Launch {
@@ -272,7 +299,7 @@ impl Launch {
             })
         };
         let footprint = gpu.check(call())?;
-        Ok(Self { function, config, footprint, begins_early: false })
+        Ok(Self { function, config, footprint, begins_early: false, is_cooperative: false })
     }
 
     /// Enqueues one cycle of a kernel that takes `CycleArguments`, or `DampedArguments`, which begin with them.
@@ -306,8 +333,7 @@ impl Launch {
         of_cycle: SpectralTiles,
     ) -> Result<(), DriverError> {
         let SpectralTiles { tables, tiles, correction_scale, strip } = of_cycle;
-        let flat =
-            SpectralArguments::new(cycle.flat(system, step), tables, tiles, correction_scale);
+        let flat = of_cycle.flat(cycle, system, step);
         let volume =
             SpectralArguments::new(cycle.volume(system, step), tables, tiles, correction_scale);
         // SAFETY: the kernels of `spectral` take these arguments; arrays and tables have the sizes of the grid and of
@@ -321,9 +347,33 @@ impl Launch {
         }
     }
 
+    /// Enqueues several cycles of a kernel that takes `ResidentArguments`.
+    pub fn resident_cycles<R: Real + DeviceRepr>(
+        &self,
+        stream: &Arc<CudaStream>,
+        system: &DeviceSystem<R>,
+        step: Step,
+        cycle: &Cycle,
+        of_cycle: SpectralTiles,
+        resident: ResidentStrips,
+    ) -> Result<(), DriverError> {
+        let flat = of_cycle.flat(&cycle.with_sums_apart(step.apart), system, step);
+        let ResidentStrips { columns, made, reach } = resident;
+        let cycles = counted(step.sweeps).unwrap_or(1);
+        let arguments = ResidentArguments::new(flat, columns, made, cycles, reach)?;
+        // SAFETY: `spectral_resident.cu` takes these arguments; arrays, tables and counters have the sizes of the grid, of its
+        // tiles and of its strips.
+        unsafe { self.enqueue(stream, &arguments) }
+    }
+
     /// Lets its blocks begin before the kernel before it in the stream has ended. The function waits for that itself.
     pub fn beginning_early(self) -> Self {
         Self { begins_early: true, ..self }
+    }
+
+    /// Has all its blocks run at the same time, as many as fit the GPU.
+    pub fn cooperative(self) -> Self {
+        Self { is_cooperative: true, ..self }
     }
 
     /// Enqueues it with its only argument.
@@ -337,11 +387,19 @@ impl Launch {
     ) -> Result<(), DriverError> {
         let Self { function, config, .. } = self;
         stream.context().bind_to_thread()?;
-        let mut early = CUlaunchAttribute {
-            id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-            pad: [0; 4],
-            value: CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
-        };
+        let attribute = |id, value| CUlaunchAttribute { id, pad: [0; 4], value };
+        let mut attributes = [
+            attribute(
+                CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                CUlaunchAttributeValue {
+                    programmaticStreamSerializationAllowed: self.begins_early.into(),
+                },
+            ),
+            attribute(
+                CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                CUlaunchAttributeValue { cooperative: self.is_cooperative.into() },
+            ),
+        ];
         let config = CUlaunchConfig {
             gridDimX: config.grid_dim.0,
             gridDimY: config.grid_dim.1,
@@ -351,8 +409,8 @@ impl Launch {
             blockDimZ: config.block_dim.2,
             sharedMemBytes: config.shared_mem_bytes,
             hStream: stream.cu_stream(),
-            attrs: &raw mut early,
-            numAttrs: self.begins_early.into(),
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: attributes.len() as u32,
         };
         let mut arguments = [ptr::from_ref(argument).cast_mut().cast()];
         // SAFETY: the driver copies the argument before it returns.

@@ -29,7 +29,7 @@ const NAP: f64 = 0.75;
 const MOST_CYCLES: usize = 4096;
 
 /// The most cycles in a graph; always an even number, so that a graph ends in the array that it began in.
-const MOST_RECORDED: usize = 256;
+pub(super) const MOST_RECORDED: usize = 256;
 
 /// Bytes of the partial sums at most: few compared with the GPU's L2 cache, where the iterates should stay.
 const PARTS_BYTES: usize = 4 << 20;
@@ -121,10 +121,14 @@ impl Iterates {
         if since == 0 || every > cycles { cycles } else { cycles + every - since }
     }
 
-    /// Whether cycles alternate between the present array and another from now on, and a graph may begin
-    /// here: of two arrays it begins in the first.
+    /// Whether cycles alternate between the present array and another from now on.
+    fn alternate(&self) -> bool {
+        self.next[1] == self.current
+    }
+
+    /// Whether a graph may begin here: of two arrays that cycles alternate between, it begins in the first.
     fn is_at_beginning(&self) -> bool {
-        self.next[1] == self.current && self.current < self.next[0] && self.are_exchanged()
+        self.alternate() && self.current < self.next[0] && self.are_exchanged()
     }
 
     /// The next launch, of one cycle or of an odd number of them: either way the iterate goes to the next array.
@@ -513,8 +517,10 @@ impl GraphBatch {
         let of_launch = if measure && self.finds_all_norms { 1 } else { self.of_launch };
         let mut cycle = 0;
         while cycle < count {
-            // The last cycle is made alone: the iterate before it is kept.
-            let sweeps = if cycle + of_launch < count { of_launch } else { 1 };
+            // The last cycle is made alone: the iterate before it is kept. So is one that leaves an array for others, which
+            // several cycles may write.
+            let is_one_of_several = cycle + of_launch < count && iterates.alternate();
+            let sweeps = if is_one_of_several { of_launch } else { 1 };
             let at = |first: Pointer, index: usize, bytes: usize| first + (index * bytes) as u64;
             let own = at(parts, cycle * self.parts_of_a_cycle, size_of::<f64>());
             let (squares, apart) = (if measure { own } else { 0 }, self.parts_of_a_cycle);

@@ -1,6 +1,7 @@
 //! Subiterations in the sine basis of a tile: on tensor cores where there are functions for such tiles (`tensor`), or in
 //! plain arithmetic.
 
+mod resident;
 mod tables;
 mod tensor;
 
@@ -16,8 +17,9 @@ use crate::grid::{Precision, Real};
 use crate::solver::spectral::AxisModes;
 use crate::solver::{Footprint, Method, Products, SolverError, Spectral};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError};
+use resident::Resident;
 use std::sync::Arc;
-use tensor::Plan;
+use tensor::{Plan, Strips};
 
 /// Functions of `spectral.cu`, of which the first that can runs: rows of a thread's block of a product, and
 /// the most threads.
@@ -200,18 +202,26 @@ pub(super) fn build<R: Real + DeviceRepr>(
         },
         on_tensor_cores: plan.is_some(),
     };
-    let footprint =
-        Footprint { blocks: passes.into(), products: Some(products), ..kernel.footprint() };
     let tables = gpu.check(stream.clone_htod(&tables))?;
     gpu.check(stream.synchronize())?;
     let at = tables.device_ptr(stream).0;
-    let strip = plan.and_then(Plan::columns_of_strip);
+    let strips = plan.and_then(Plan::strips);
+    let strip = strips.map(Strips::columns);
     let tiles = SpectralTiles { tables: at, tiles: count, correction_scale, strip };
-    Ok(Some(Box::new(InSineBasis { kernel, cycle, footprint, tiles, _tables: tables })))
+    let blocks = kernel.config.grid_dim.0;
+    let resident = strips.map(|strips| Resident::new(system, stream, tiling, strips, blocks));
+    let resident = resident.transpose()?.flatten();
+    let footprint =
+        resident.as_ref().map_or(kernel.footprint(), |several| several.launch.footprint());
+    let footprint = Footprint { blocks: passes.into(), products: Some(products), ..footprint };
+    Ok(Some(Box::new(InSineBasis { kernel, resident, cycle, footprint, tiles, _tables: tables })))
 }
 
 struct InSineBasis {
+    /// Makes one cycle.
     kernel: Launch,
+    /// Makes several, in the same blocks.
+    resident: Option<Resident>,
     cycle: Cycle,
     footprint: Footprint,
     /// Those of a launch.
@@ -227,13 +237,22 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for InSineBasis {
         config.grid_dim.0 as usize * (config.block_dim.0 / WARP) as usize
     }
 
+    fn sweeps_together(&self) -> usize {
+        if self.resident.is_some() { resident::CYCLES } else { 1 }
+    }
+
     fn launch(
         &self,
         stream: &Arc<CudaStream>,
         system: &DeviceSystem<R>,
         step: Step,
     ) -> Result<(), DriverError> {
-        self.kernel.spectral_cycle(stream, system, step, &self.cycle, self.tiles)
+        match &self.resident {
+            Some(Resident { launch, strips, .. }) if step.sweeps > 1 => {
+                launch.resident_cycles(stream, system, step, &self.cycle, self.tiles, *strips)
+            }
+            _ => self.kernel.spectral_cycle(stream, system, step, &self.cycle, self.tiles),
+        }
     }
 
     fn footprint(&self) -> Footprint {

@@ -66,7 +66,7 @@ const STRIPS: [Strips; 4] = [
 ];
 
 /// Tiles of a strip.
-const TILES_OF_STRIP: usize = 4;
+pub(super) const TILES_OF_STRIP: usize = 4;
 
 /// How `spectral_tensor.cu` works on square tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,16 +195,7 @@ impl Plan {
                 cluster: 1,
                 together: plan.tiles as u32,
             },
-            Self::Strips(plan) => Layout {
-                file: File::SpectralStrips,
-                function: plan.function,
-                threads: WARP * (plan.groups * TILES_OF_STRIP) as u32,
-                bytes: plan.bytes(),
-                resident: 1,
-                tiles: 1,
-                cluster: 1,
-                together: (plan.groups * TILES_OF_STRIP) as u32,
-            },
+            Self::Strips(plan) => plan.layout(),
             Self::Square(plan) => {
                 let Square { precision, side, function, warps, groups, keeps_factors } = plan;
                 // The matrices and the factors; and of each tile its quadrants and, in f32, a value of each warp.
@@ -259,10 +250,10 @@ impl Plan {
         }
     }
 
-    /// The columns that are copied for the tiles of a strip together, where tiles are in strips.
-    pub fn columns_of_strip(self) -> Option<u32> {
+    /// How tiles are taken in strips, where they are.
+    pub fn strips(self) -> Option<Strips> {
         match self {
-            Self::Strips(plan) => Some(plan.columns),
+            Self::Strips(plan) => Some(plan),
             _ => None,
         }
     }
@@ -325,6 +316,33 @@ impl Square {
 }
 
 impl Strips {
+    pub fn precision(self) -> Precision {
+        self.precision
+    }
+
+    /// Strips that a block works on at a time.
+    pub fn groups(self) -> usize {
+        self.groups
+    }
+
+    /// The columns that are copied for the tiles of a strip together.
+    pub fn columns(self) -> u32 {
+        self.columns
+    }
+
+    pub fn layout(self) -> Layout {
+        Layout {
+            file: File::SpectralStrips,
+            function: self.function,
+            threads: WARP * (self.groups * TILES_OF_STRIP) as u32,
+            bytes: self.bytes(),
+            resident: 1,
+            tiles: 1,
+            cluster: 1,
+            together: (self.groups * TILES_OF_STRIP) as u32,
+        }
+    }
+
     /// Bytes of shared memory: `Strip::TOTAL` and `Places::BYTES` of the kernel.
     fn bytes(self) -> usize {
         let Self { precision, columns, groups, .. } = self;
@@ -445,7 +463,7 @@ mod tests {
                     block_size: None,
                 };
                 let plan = Plan::of(&setting, &spectral).unwrap();
-                let columns = plan.columns_of_strip().unwrap() as usize;
+                let columns = plan.strips().unwrap().columns() as usize;
                 // Two columns before the first tile, and one after the last.
                 assert!(columns > 2 + 3 * (32 - overlap) + 32, "overlap {overlap}");
                 // Rows that are read together lie in different banks.
