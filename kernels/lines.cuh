@@ -22,7 +22,7 @@ struct alignas(16) Tile {
 };
 
 /// The tiles that a block works on at a time, and the next ones: by turns.
-constexpr int MOST_TILES = 48;
+constexpr int MOST_TILES = 80;
 __shared__ Tile tiles[2][MOST_TILES];
 
 /// By one thread each for all, while these work on the tiles before: to divide by the number of tiles takes long.

@@ -277,10 +277,10 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THR
         wait();
         find_place(a, turn + 1, places[turn % 2].number + gridDim.x / CLUSTER);
         transform(tables, arguments.correction_scale);
-        // That of the cluster would do, but tools that look for races only know this barrier.
-        __syncthreads();
         arrive();
         wait();
+        // The cluster's barrier would do, but tools that look for races only know this one.
+        __syncthreads();
         join(a, places[turn % 2]);
     }
     wait();

@@ -189,7 +189,7 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
     }
 
 // `LINES` of `solver/cuda/spectral/tensor.rs`.
-KERNEL(32, 16, 8)
+KERNEL(32, 48, 7)
 KERNEL(64, 48, 4)
-KERNEL(96, 32, 2)
-KERNEL(128, 48, 2)
+KERNEL(96, 64, 2)
+KERNEL(128, 80, 1)

@@ -20,7 +20,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("auto_begins_on_the_cpu_and_moves_to_the_GPU", auto_begins_on_the_cpu),
     ("a_thousand_changes_leave_nothing_behind", a_thousand_changes_leave_nothing_behind),
     ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
-    (OF_SEVERAL, when_one_of_several_gpus_is_lost),
+    (OF_SEVERAL_GPUS, when_one_of_several_gpus_is_lost),
     // The last one: the GPU may be of no use to this process afterwards. `.ci/gpu` keeps it from the sanitizer.
     ("when_the_GPU_is_lost_the_run_continues", when_the_gpu_is_lost_the_run_continues),
 ];
@@ -286,23 +286,20 @@ const TRAP: &str = "\
 
 /// The name of the test that loses one of several GPUs, and the cycles from one exchange to the next in the process that
 /// makes it.
-const OF_SEVERAL: &str = "when_the_GPU_is_lost_beside_others_they_continue";
+pub const OF_SEVERAL_GPUS: &str = "when_the_GPU_is_lost_beside_others_they_continue";
 const EXCHANGE_EVERY: &str = "TILESCOPE_TEST_EXCHANGE_EVERY";
 
 /// In processes of their own, to which alone the GPU may be of no use afterwards.
 fn when_one_of_several_gpus_is_lost() {
     let count = several().len();
-    if count < 2 {
-        eprintln!("{OF_SEVERAL}: NOT RUN, there is one GPU");
-        return;
-    }
+    assert!(count > 1, "it takes two GPUs");
     if let Ok(every) = std::env::var(EXCHANGE_EVERY) {
         return loses_one_of(count, every.parse().expect("a number"));
     }
     for every in ["1", "3"] {
         let program = std::env::current_exe().expect("this program");
         let mut command = std::process::Command::new(program);
-        let output = command.args(["--exact", OF_SEVERAL]).env(EXCHANGE_EVERY, every).output();
+        let output = command.args(["--exact", OF_SEVERAL_GPUS]).env(EXCHANGE_EVERY, every).output();
         let output = output.expect("it starts");
         let [said, noted] =
             [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("text"));

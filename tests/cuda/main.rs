@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     let count = gpus.as_ref().map_or(0, Vec::len);
     match count {
         1 => eprintln!(
-            "PROCESSES THAT SHARE A GRID, EXCHANGE THROUGH NCCL: not run, there is one GPU"
+            "PROCESSES THAT SHARE A GRID, EXCHANGE THROUGH NCCL, A GPU LOST BESIDE OTHERS: not run, there is one GPU"
         ),
         2 | 3 => eprintln!("FOUR PROCESSES THAT SHARE A GRID: not run, there are {count} GPUs"),
         _ => {}
@@ -72,6 +72,7 @@ fn main() -> ExitCode {
     let is_in = |tests: &[(&str, fn())], name: &str| tests.iter().any(|(its, _)| *its == name);
     let needed = |name: &str| match name {
         ranks::OF_FOUR_GPUS => 4,
+        life::OF_SEVERAL_GPUS => 2,
         _ if is_in(ranks::TESTS, name) || is_in(exchange::TESTS, name) => 2,
         _ => 1,
     };

@@ -189,8 +189,8 @@ fn same_iterates(one: &dyn Solver, other: &dyn Solver) {
 
 /// All blocks of a launch must run at the same time, also while those of another one want to.
 fn two_runs_of_strips_share_a_gpu() {
-    let cycles = if is_slowed() { 300 } else { 20_000 };
-    let (problem, method) = strips([1024, 1000], 4, 7);
+    let (cycles, points) = if is_slowed() { (100, [200, 256]) } else { (20_000, [1024, 1000]) };
+    let (problem, method) = strips(points, 4, 7);
     let run = || {
         let method = method.clone();
         let mut solver =

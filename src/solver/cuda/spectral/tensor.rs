@@ -40,10 +40,10 @@ const LINES: [Line; 8] = [
     Line::of(Precision::F64, 64, "side_64", [16, 16], 4),
     Line::of(Precision::F64, 96, "side_96", [8, 16], 1),
     Line::of(Precision::F64, 128, "side_128", [8, 16], 1),
-    Line::of(Precision::F32, 32, "side_32", [8, 16], 8),
+    Line::of(Precision::F32, 32, "side_32", [8, 48], 7),
     Line::of(Precision::F32, 64, "side_64", [8, 48], 4),
-    Line::of(Precision::F32, 96, "side_96", [8, 32], 2),
-    Line::of(Precision::F32, 128, "side_128", [8, 48], 2),
+    Line::of(Precision::F32, 96, "side_96", [8, 64], 2),
+    Line::of(Precision::F32, 128, "side_128", [8, 80], 1),
 ];
 
 /// How `spectral_strips.cu` works on square tiles of 32 points, one warp each.
