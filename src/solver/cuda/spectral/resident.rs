@@ -61,7 +61,8 @@ impl Resident {
 fn strips_of_row(x: &AxisTiling) -> impl Iterator<Item = Range<usize>> + Clone {
     let last = x.count() - 1;
     let full = (0..last).step_by(TILES_OF_STRIP);
-    full.map(move |first| first..last.min(first + TILES_OF_STRIP)).chain([last..last + 1])
+    full.map(move |first| first..last.min(first + TILES_OF_STRIP))
+        .chain(std::iter::once(last..last + 1))
 }
 
 /// On how many strips of a row, and rows of strips, on either side a strip depends: these own points that its tiles read.
