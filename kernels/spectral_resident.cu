@@ -12,7 +12,7 @@
 struct ResidentArguments {
     StripArguments strips;
     IterateMaps to;
-    /// How many cycles the warps of each strip have made, ever since.
+    /// How many cycles the warps of each strip have made in all launches, added up.
     unsigned *made;
     /// Cycles of the launch; and on how many rows of strips, and strips of a row, on either side one depends.
     int cycles, rows, columns;
@@ -23,13 +23,14 @@ static_assert(OFFSET(ResidentArguments, made) == sizeof(StripArguments) + 2 * 12
 /// Counters lie so far apart.
 constexpr int APART = 8;
 
-/// A strip among the others: its number, and how many there are in a row.
+/// A strip among those around it.
 struct Neighbourhood {
     /// Its counter.
     unsigned *own;
     /// The one that the lane watches: that of a strip beside it or its own.
     const unsigned *watched;
 
+    /// That of a strip with this number; `width` is how many there are in a row.
     __device__ __forceinline__ Neighbourhood(const ResidentArguments &arguments, int number, int width) {
         const SpectralArguments &spectral = arguments.strips.spectral;
         int height = spectral.tiles / spectral.cycle.x.count;

@@ -371,7 +371,7 @@ impl Launch {
         Self { begins_early: true, ..self }
     }
 
-    /// Has all its blocks run at the same time, as many as fit the GPU.
+    /// Lets all its blocks run at the same time; there are no more than fit the GPU.
     pub fn cooperative(self) -> Self {
         Self { is_cooperative: true, ..self }
     }
@@ -387,19 +387,20 @@ impl Launch {
     ) -> Result<(), DriverError> {
         let Self { function, config, .. } = self;
         stream.context().bind_to_thread()?;
-        let attribute = |id, value| CUlaunchAttribute { id, pad: [0; 4], value };
-        let mut attributes = [
-            attribute(
-                CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                CUlaunchAttributeValue {
-                    programmaticStreamSerializationAllowed: self.begins_early.into(),
-                },
-            ),
-            attribute(
-                CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-                CUlaunchAttributeValue { cooperative: self.is_cooperative.into() },
-            ),
-        ];
+        let early = CUlaunchAttribute {
+            id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; 4],
+            value: CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+        };
+        let cooperative = CUlaunchAttribute {
+            id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+            pad: [0; 4],
+            value: CUlaunchAttributeValue { cooperative: 1 },
+        };
+        // GPUs that lack one are not told of it.
+        let all = [(self.begins_early, early), (self.is_cooperative, cooperative)];
+        let mut attributes: Vec<_> =
+            all.into_iter().filter_map(|(is_set, attribute)| is_set.then_some(attribute)).collect();
         let config = CUlaunchConfig {
             gridDimX: config.grid_dim.0,
             gridDimY: config.grid_dim.1,

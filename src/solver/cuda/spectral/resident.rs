@@ -7,11 +7,12 @@ use super::super::system::DeviceSystem;
 use super::tensor::{Strips, TILES_OF_STRIP};
 use crate::grid::{AxisTiling, Precision, Real, Tiling};
 use crate::solver::SolverError;
+use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Cycles of a launch: as many as three launches and a single cycle have in a graph.
+/// Cycles of a launch: three launches and a single cycle fill a graph.
 pub(super) const CYCLES: usize = 85;
 
 /// Values from the counter of a strip to that of the next (`APART` of the kernel).
@@ -45,6 +46,10 @@ impl Resident {
             && all <= blocks as usize * strips.groups();
         let Some(reach) = is_taken.then(|| reach(tiling.x(), y)).flatten() else { return Ok(None) };
         let gpu = &system.gpu;
+        let cooperates = Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH;
+        if gpu.check(gpu.context.attribute(cooperates))? == 0 {
+            return Ok(None);
+        }
         let made = gpu.check(stream.alloc_zeros::<u32>(all * APART))?;
         gpu.check(stream.synchronize())?;
         let layout = strips.layout();
