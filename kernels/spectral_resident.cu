@@ -15,7 +15,7 @@ struct ResidentArguments {
     /// How many cycles the warps of each strip have made in all launches, added up.
     unsigned *made;
     /// Cycles of the launch; and on how many rows of strips, and strips of a row, on either side one depends.
-    int cycles, rows, columns;
+    int cycles, reach_y, reach_x;
 };
 static_assert(OFFSET(ResidentArguments, to) == sizeof(StripArguments));
 static_assert(OFFSET(ResidentArguments, made) == sizeof(StripArguments) + 2 * 128);
@@ -34,10 +34,10 @@ struct Neighbourhood {
     __device__ __forceinline__ Neighbourhood(const ResidentArguments &arguments, int number, int width) {
         const SpectralArguments &spectral = arguments.strips.spectral;
         int height = spectral.tiles / spectral.cycle.x.count;
-        int across = 2 * arguments.columns + 1, lane = lane_of_warp();
-        int y = number / width + lane / across - arguments.rows, x = number % width + lane % across - arguments.columns;
+        int across = 2 * arguments.reach_x + 1, lane = lane_of_warp();
+        int y = number / width + lane / across - arguments.reach_y, x = number % width + lane % across - arguments.reach_x;
         own = arguments.made + number * APART;
-        bool exists = lane < across * (2 * arguments.rows + 1) && 0 <= y && y < height && 0 <= x && x < width;
+        bool exists = lane < across * (2 * arguments.reach_y + 1) && 0 <= y && y < height && 0 <= x && x < width;
         watched = exists ? arguments.made + (y * width + x) * APART : own;
     }
 

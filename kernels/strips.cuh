@@ -187,11 +187,11 @@ template <class P> struct Strip {
                      : "memory");
     }
 
-    /// Begins to copy what the tiles from a column and a row on read of g, and then of the iterate; by one thread, which
-    /// says before how many bytes that will be.
+    /// Says how many bytes are going to be copied; by one thread.
     __device__ __forceinline__ void expect(int bytes) const {
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(first + BARRIER), "r"(bytes) : "memory");
     }
+    /// Begins to copy what the tiles from a column and a row on read of g, and of the iterate; by the same thread.
     __device__ __forceinline__ void copy_g(const TensorMap &g, int x, int y) const { copy(G, g, x, y); }
     __device__ __forceinline__ void copy_iterate(const IterateMaps &iterate, int x, int y) const {
         copy(0, iterate.nine, x, y);

@@ -18,7 +18,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("spectral_cycles_are_sweeps_to_rounding", spectral_cycles_are_sweeps_to_rounding),
     ("spectral_cycles_with_exact_tiles", spectral_cycles_with_exact_tiles),
     ("strips_make_many_cycles_as_single_ones", strips_make_many_cycles_as_single_ones),
-    ("two_runs_of_strips_share_a_gpu", two_runs_of_strips_share_a_gpu),
+    ("runs_of_strips_share_a_gpu", runs_of_strips_share_a_gpu),
     ("checked_cycles_in_the_sine_basis", checked_cycles_in_the_sine_basis),
     ("devices_in_the_sine_basis_are_one", devices_in_the_sine_basis_are_one),
 ];
@@ -188,7 +188,7 @@ fn same_iterates(one: &dyn Solver, other: &dyn Solver) {
 }
 
 /// All blocks of a launch must run at the same time, also while those of another one want to.
-fn two_runs_of_strips_share_a_gpu() {
+fn runs_of_strips_share_a_gpu() {
     let (cycles, points) = if is_slowed() { (100, [200, 256]) } else { (20_000, [1024, 1000]) };
     let (problem, method) = strips(points, 4, 7);
     let run = || {

@@ -273,8 +273,8 @@ pub(super) struct ResidentArguments<R> {
     /// Cycles of the launch.
     cycles: i32,
     /// On how many rows of strips, and strips of a row, on either side a strip depends.
-    rows: i32,
-    columns: i32,
+    reach_y: i32,
+    reach_x: i32,
 }
 
 /// Columns before the first interior point from which on strips are copied: `Strip::BEFORE` of the kernel.
@@ -341,22 +341,22 @@ impl<R: Real> StripArguments<R> {
 }
 
 impl<R: Real> ResidentArguments<R> {
-    /// Those of so many cycles of strips, of which so many columns are copied; `reach` says on how many strips of a row, and
-    /// rows of strips, on either side one depends, and `made` where their counters lie.
+    /// Those of so many cycles of `strips`, of which so many columns are copied; `made` is where their counters lie, and `reach`
+    /// on how many strips of a row, and rows of strips, on either side one depends.
     ///
     /// # Errors
     /// [`DriverError`] if the driver describes no such copies.
     pub fn new(
-        spectral: SpectralArguments<FlatArguments<R>>,
+        strips: StripArguments<R>,
         columns: u32,
         made: Pointer,
-        cycles: i32,
+        cycles: usize,
         reach: [i32; 2],
     ) -> Result<Self, DriverError> {
-        let to = StripArguments::maps(&spectral, columns).iterate(spectral.cycle.to)?;
-        let strips = StripArguments::new(spectral, columns)?;
-        let [columns, rows] = reach;
-        Ok(Self { strips, to, made, cycles, rows, columns })
+        let spectral = &strips.spectral;
+        let to = StripArguments::maps(spectral, columns).iterate(spectral.cycle.to)?;
+        let [reach_x, reach_y] = reach;
+        Ok(Self { strips, to, made, cycles: cycles as i32, reach_y, reach_x })
     }
 }
 
@@ -388,6 +388,7 @@ const fn assert_layout<R>() {
     assert!(offset_of!(ResidentArguments<R>, to) == maps + 3 * 128);
     assert!(offset_of!(ResidentArguments<R>, made) == maps + 5 * 128);
     assert!(offset_of!(ResidentArguments<R>, cycles) == maps + 5 * 128 + 8);
+    assert!(offset_of!(ResidentArguments<R>, reach_y) == maps + 5 * 128 + 12);
     assert_spectral::<VolumeArguments<R>>();
     assert!(size_of::<WeightsArgument<R, 4>>() == weights);
     let weights = 6 * size_of::<R>();

@@ -157,7 +157,7 @@ impl Classic {
         stream: &Arc<CudaStream>,
         [from, to]: [Pointer; 2],
     ) -> Result<f32, DriverError> {
-        let step = Step { from, to, squares: 0, index: 0, sweeps: 1, apart: 0, exchanges: false };
+        let step = Step { from, to, squares: 0, index: 0, cycles: 1, apart: 0, exchanges: false };
         for _ in 0..TIMED {
             self.launch(stream, system, step)?;
         }

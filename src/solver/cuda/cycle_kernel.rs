@@ -64,7 +64,7 @@ pub(super) struct Step {
     /// Its place among the cycles whose sums are kept together.
     pub index: usize,
     /// How many cycles it makes: 1, or what a kernel makes together.
-    pub sweeps: usize,
+    pub cycles: usize,
     /// How many values lie from the sums of one of these to those of the next.
     pub apart: usize,
     /// Whether devices that share the grid exchange what it made.
@@ -76,8 +76,8 @@ pub(super) trait CycleKernel<R>: Send {
     /// The number of partial sums of squares of a cycle.
     fn parts(&self) -> usize;
 
-    /// How many cycles it can make together ([`Step::sweeps`]): an odd number. They may write both arrays.
-    fn sweeps_together(&self) -> usize {
+    /// How many cycles it can make together ([`Step::cycles`]): an odd number. They may write both arrays.
+    fn cycles_together(&self) -> usize {
         1
     }
 
@@ -201,24 +201,9 @@ pub(super) struct SpectralTiles {
     pub strip: Option<u32>,
 }
 
-impl SpectralTiles {
-    /// The arguments of a cycle in 1D or 2D.
-    fn flat<R: Real>(
-        self,
-        cycle: &Cycle,
-        system: &DeviceSystem<R>,
-        step: Step,
-    ) -> SpectralArguments<FlatArguments<R>> {
-        let Self { tables, tiles, correction_scale, .. } = self;
-        SpectralArguments::new(cycle.flat(system, step), tables, tiles, correction_scale)
-    }
-}
-
 /// Strips whose warps make several cycles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ResidentStrips {
-    /// The columns that are copied for the tiles of a strip together.
-    pub columns: u32,
     /// Where their counters lie.
     pub made: Pointer,
     /// On how many strips of a row, and rows of strips, on either side one depends.
@@ -323,47 +308,38 @@ impl Launch {
         unsafe { launch.launch(self.config) }.map(|_| ())
     }
 
-    /// Enqueues one cycle of a kernel that takes `SpectralArguments`, or `StripArguments` where its tiles are in strips.
-    pub fn spectral_cycle<R: Real + DeviceRepr>(
+    /// Enqueues one cycle of a kernel that takes `SpectralArguments`, or `StripArguments` where its tiles are in strips; or
+    /// several of one that takes `ResidentArguments`.
+    pub fn spectral_cycles<R: Real + DeviceRepr>(
         &self,
         stream: &Arc<CudaStream>,
         system: &DeviceSystem<R>,
         step: Step,
         cycle: &Cycle,
         of_cycle: SpectralTiles,
+        resident: Option<ResidentStrips>,
     ) -> Result<(), DriverError> {
         let SpectralTiles { tables, tiles, correction_scale, strip } = of_cycle;
-        let flat = of_cycle.flat(cycle, system, step);
+        let cycle = cycle.with_sums_apart(step.apart);
+        let flat =
+            SpectralArguments::new(cycle.flat(system, step), tables, tiles, correction_scale);
         let volume =
             SpectralArguments::new(cycle.volume(system, step), tables, tiles, correction_scale);
-        // SAFETY: the kernels of `spectral` take these arguments; arrays and tables have the sizes of the grid and of
-        // its tiles.
+        // SAFETY: the kernels of `spectral` take these arguments; arrays, tables and counters have the sizes of the grid, of
+        // its tiles and of its strips.
         unsafe {
-            match strip {
-                Some(columns) => self.enqueue(stream, &StripArguments::new(flat, columns)?),
-                None if system.shape.dim() < 3 => self.enqueue(stream, &flat),
-                None => self.enqueue(stream, &volume),
+            match (strip, resident) {
+                (Some(columns), Some(ResidentStrips { made, reach })) => {
+                    let strips = StripArguments::new(flat, columns)?;
+                    let arguments =
+                        ResidentArguments::new(strips, columns, made, step.cycles, reach)?;
+                    self.enqueue(stream, &arguments)
+                }
+                (Some(columns), None) => self.enqueue(stream, &StripArguments::new(flat, columns)?),
+                _ if system.shape.dim() < 3 => self.enqueue(stream, &flat),
+                _ => self.enqueue(stream, &volume),
             }
         }
-    }
-
-    /// Enqueues several cycles of a kernel that takes `ResidentArguments`.
-    pub fn resident_cycles<R: Real + DeviceRepr>(
-        &self,
-        stream: &Arc<CudaStream>,
-        system: &DeviceSystem<R>,
-        step: Step,
-        cycle: &Cycle,
-        of_cycle: SpectralTiles,
-        resident: ResidentStrips,
-    ) -> Result<(), DriverError> {
-        let flat = of_cycle.flat(&cycle.with_sums_apart(step.apart), system, step);
-        let ResidentStrips { columns, made, reach } = resident;
-        let cycles = counted(step.sweeps).unwrap_or(1);
-        let arguments = ResidentArguments::new(flat, columns, made, cycles, reach)?;
-        // SAFETY: `spectral_resident.cu` takes these arguments; arrays, tables and counters have the sizes of the grid, of its
-        // tiles and of its strips.
-        unsafe { self.enqueue(stream, &arguments) }
     }
 
     /// Lets its blocks begin before the kernel before it in the stream has ended. The function waits for that itself.
@@ -397,7 +373,7 @@ impl Launch {
             pad: [0; 4],
             value: CUlaunchAttributeValue { cooperative: 1 },
         };
-        // GPUs that lack one are not told of it.
+        // A GPU may lack what is not set.
         let all = [(self.begins_early, early), (self.is_cooperative, cooperative)];
         let mut attributes: Vec<_> =
             all.into_iter().filter_map(|(is_set, attribute)| is_set.then_some(attribute)).collect();

@@ -118,7 +118,7 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for Fused {
         self.parts
     }
 
-    fn sweeps_together(&self) -> usize {
+    fn cycles_together(&self) -> usize {
         SWEEPS
     }
 
@@ -129,10 +129,10 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for Fused {
         step: Step,
     ) -> Result<(), DriverError> {
         let (launch, cycle) = match (step, &self.single) {
-            (Step { sweeps: 1, squares: 0, .. }, Some(single)) => {
+            (Step { cycles: 1, squares: 0, .. }, Some(single)) => {
                 return single.launch(stream, system, step);
             }
-            (Step { sweeps: 1, .. }, _) => (&self.single_measured.0, &self.single_measured.1),
+            (Step { cycles: 1, .. }, _) => (&self.single_measured.0, &self.single_measured.1),
             (Step { squares: 0, .. }, _) => (&self.together, &self.cycle),
             _ => (&self.together_measured, &self.cycle),
         };

@@ -132,13 +132,13 @@ impl Iterates {
     }
 
     /// The next launch, of one cycle or of an odd number of them: either way the iterate goes to the next array.
-    fn step(&mut self, squares: Pointer, index: usize, sweeps: usize, apart: usize) -> Step {
+    fn step(&mut self, squares: Pointer, index: usize, cycles: usize, apart: usize) -> Step {
         let [from, to] = [self.current, self.next[0]].map(|array| self.arrays[array]);
         self.since = (self.since + 1) % self.exchange_every;
         let exchanges = self.are_exchanged();
         (self.before, self.current) = (self.current, self.next[0]);
         self.next = [self.next[1], self.current];
-        Step { from, to, squares, index, sweeps, apart, exchanges }
+        Step { from, to, squares, index, cycles, apart, exchanges }
     }
 }
 
@@ -520,16 +520,16 @@ impl GraphBatch {
             // The last cycle is made alone: the iterate before it is kept. So is one that leaves an array for others, which
             // several cycles may write.
             let is_one_of_several = cycle + of_launch < count && iterates.alternate();
-            let sweeps = if is_one_of_several { of_launch } else { 1 };
+            let together = if is_one_of_several { of_launch } else { 1 };
             let at = |first: Pointer, index: usize, bytes: usize| first + (index * bytes) as u64;
             let own = at(parts, cycle * self.parts_of_a_cycle, size_of::<f64>());
             let (squares, apart) = (if measure { own } else { 0 }, self.parts_of_a_cycle);
-            let step = iterates.step(squares, cycle, sweeps, apart);
+            let step = iterates.step(squares, cycle, together, apart);
             let first = cycle * self.sums_of_a_cycle + self.blocks_of_a_cycle;
             let own = at(sums, first, size_of::<Norms>());
             let parts = if measure && self.finds_all_norms { own } else { 0 };
             cycles.launch(stream, step, Others { parts, exact: iterates.exact })?;
-            cycle += sweeps;
+            cycle += together;
         }
         cycles.join(stream)
     }

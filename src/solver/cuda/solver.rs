@@ -103,7 +103,7 @@ fn system_of<R: DeviceReal>(
 
 /// The parts of the norms of a kernel's cycles, with so many of the norms that it does not find itself.
 fn parts_of<R>(kernel: &dyn CycleKernel<R>, others: usize) -> Parts {
-    Parts { squares: kernel.parts(), others, cycles: kernel.sweeps_together() }
+    Parts { squares: kernel.parts(), others, cycles: kernel.cycles_together() }
 }
 
 impl<R: DeviceReal> CudaSolver<R> {

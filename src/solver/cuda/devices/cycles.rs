@@ -131,7 +131,7 @@ impl<'a, P: Part> SharedCycles<'a, P> {
                 let at = place * bytes;
                 parcels.push(Parcel { transfer, streams, ends, bytes, at, after: None });
             };
-            for sweep in 0..step.sweeps {
+            for sweep in 0..step.cycles {
                 let place = step.index + sweep;
                 if let Some(own) = share.own_squares(place) {
                     let there = squares + (sweep * step.apart * size_of::<f64>()) as u64;

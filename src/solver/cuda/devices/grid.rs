@@ -265,9 +265,9 @@ impl<R: DeviceReal> Part for GridPart<R> {
         self.parts
     }
 
-    fn sweeps_together(&self) -> usize {
+    fn cycles_together(&self) -> usize {
         let pieces = self.inner.iter().chain(&self.borders);
-        pieces.map(|piece| piece.kernel.sweeps_together()).min().unwrap_or(1)
+        pieces.map(|piece| piece.kernel.cycles_together()).min().unwrap_or(1)
     }
 
     fn other_parts(&self) -> usize {

@@ -253,7 +253,7 @@ impl<P: Part> DevicesSolver<P> {
             self.shares.iter().map(|share| share.part.parts()).sum(),
             self.shares.iter().map(|share| share.part.other_parts()).sum(),
         );
-        let parts = parts.together(self.shares[0].part.sweeps_together());
+        let parts = parts.together(self.shares[0].part.cycles_together());
         self.batches = GraphBatch::new(&first, &stream, parts)?;
         let together = self.batches.together();
         self.reports.clear();

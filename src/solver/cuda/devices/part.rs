@@ -67,7 +67,7 @@ pub(super) trait Part: Send + Sized + 'static {
     fn parts(&self) -> usize;
 
     /// How many cycles it can make together, each a sweep.
-    fn sweeps_together(&self) -> usize {
+    fn cycles_together(&self) -> usize {
         1
     }
 

@@ -41,7 +41,7 @@ fn seconds_of_cycle<P: Part>(share: &DeviceShare<P>) -> Result<f64, DriverError>
         (0..count).try_for_each(|cycle| {
             let [from, to] = [arrays[cycle % 2], arrays[1 - cycle % 2]];
             let step =
-                Step { from, to, squares: 0, index: 0, sweeps: 1, apart: 0, exchanges: false };
+                Step { from, to, squares: 0, index: 0, cycles: 1, apart: 0, exchanges: false };
             let none = Others { parts: 0, exact: 0 };
             share.part.launch_borders(stream, step, none)?;
             share.part.launch_inner(stream, step, none)

@@ -19,7 +19,7 @@ use crate::solver::{Footprint, Method, Products, SolverError, Spectral};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError};
 use resident::Resident;
 use std::sync::Arc;
-use tensor::{Plan, Strips};
+use tensor::Plan;
 
 /// Functions of `spectral.cu`, of which the first that can runs: rows of a thread's block of a product, and
 /// the most threads.
@@ -206,7 +206,7 @@ pub(super) fn build<R: Real + DeviceRepr>(
     gpu.check(stream.synchronize())?;
     let at = tables.device_ptr(stream).0;
     let strips = plan.and_then(Plan::strips);
-    let strip = strips.map(Strips::columns);
+    let strip = strips.map(|strips| strips.columns);
     let tiles = SpectralTiles { tables: at, tiles: count, correction_scale, strip };
     let blocks = kernel.config.grid_dim.0;
     let resident = strips.map(|strips| Resident::new(system, stream, tiling, strips, blocks));
@@ -237,7 +237,7 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for InSineBasis {
         config.grid_dim.0 as usize * (config.block_dim.0 / WARP) as usize
     }
 
-    fn sweeps_together(&self) -> usize {
+    fn cycles_together(&self) -> usize {
         if self.resident.is_some() { resident::CYCLES } else { 1 }
     }
 
@@ -247,12 +247,11 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for InSineBasis {
         system: &DeviceSystem<R>,
         step: Step,
     ) -> Result<(), DriverError> {
-        match &self.resident {
-            Some(Resident { launch, strips, .. }) if step.sweeps > 1 => {
-                launch.resident_cycles(stream, system, step, &self.cycle, self.tiles, *strips)
-            }
-            _ => self.kernel.spectral_cycle(stream, system, step, &self.cycle, self.tiles),
-        }
+        let (launch, strips) = match &self.resident {
+            Some(resident) if step.cycles > 1 => (&resident.launch, Some(resident.strips)),
+            _ => (&self.kernel, None),
+        };
+        launch.spectral_cycles(stream, system, step, &self.cycle, self.tiles, strips)
     }
 
     fn footprint(&self) -> Footprint {

@@ -1,6 +1,6 @@
 //! Several cycles of 2D tiles of 32 points by one launch (`spectral_resident.cu`), where the GPU works on all of them at once.
 
-use super::super::arguments::{Pointer, counted};
+use super::super::arguments::counted;
 use super::super::cycle_kernel::{Launch, ResidentStrips, WARP};
 use super::super::ptx::File;
 use super::super::system::DeviceSystem;
@@ -41,9 +41,9 @@ impl Resident {
         let Some(y) = tiling.y() else { return Ok(None) };
         let of_row = strips_of_row(tiling.x()).count();
         let all = of_row * y.count();
-        let is_taken = strips.precision() == Precision::F32
+        let is_taken = strips.precision == Precision::F32
             && system.share.is_none()
-            && all <= blocks as usize * strips.groups();
+            && all <= blocks as usize * strips.groups;
         let Some(reach) = is_taken.then(|| reach(tiling.x(), y)).flatten() else { return Ok(None) };
         let gpu = &system.gpu;
         let cooperates = Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH;
@@ -56,8 +56,7 @@ impl Resident {
         let (shape, threads) = ([blocks, 1], [layout.threads, 1]);
         let file = File::SpectralResident;
         let launch = Launch::new(system, file, layout.function, shape, threads, layout.bytes)?;
-        let at: Pointer = made.device_ptr(stream).0;
-        let strips = ResidentStrips { columns: strips.columns(), made: at, reach };
+        let strips = ResidentStrips { made: made.device_ptr(stream).0, reach };
         Ok(Some(Self { launch: launch.cooperative(), strips, _made: made }))
     }
 }

@@ -49,12 +49,12 @@ const LINES: [Line; 8] = [
 /// How `spectral_strips.cu` works on square tiles of 32 points, one warp each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Strips {
-    precision: Precision,
+    pub precision: Precision,
     function: &'static str,
     /// Columns that are copied for the tiles of a strip together.
-    columns: u32,
+    pub columns: u32,
     /// Strips that a block works on at a time.
-    groups: usize,
+    pub groups: usize,
 }
 
 /// The first one that takes the overlap is used.
@@ -316,20 +316,6 @@ impl Square {
 }
 
 impl Strips {
-    pub fn precision(self) -> Precision {
-        self.precision
-    }
-
-    /// Strips that a block works on at a time.
-    pub fn groups(self) -> usize {
-        self.groups
-    }
-
-    /// The columns that are copied for the tiles of a strip together.
-    pub fn columns(self) -> u32 {
-        self.columns
-    }
-
     pub fn layout(self) -> Layout {
         Layout {
             file: File::SpectralStrips,
@@ -463,7 +449,7 @@ mod tests {
                     block_size: None,
                 };
                 let plan = Plan::of(&setting, &spectral).unwrap();
-                let columns = plan.strips().unwrap().columns() as usize;
+                let columns = plan.strips().unwrap().columns as usize;
                 // Two columns before the first tile, and one after the last.
                 assert!(columns > 2 + 3 * (32 - overlap) + 32, "overlap {overlap}");
                 // Rows that are read together lie in different banks.

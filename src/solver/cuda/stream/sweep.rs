@@ -126,7 +126,7 @@ impl<R: DeviceReal> PlaneSweep<R> {
     }
 
     fn step(from: Pointer, to: Pointer, sweeps: usize) -> Step {
-        Step { from, to, squares: 0, index: 0, sweeps, apart: 0, exchanges: false }
+        Step { from, to, squares: 0, index: 0, cycles: sweeps, apart: 0, exchanges: false }
     }
 
     /// Enqueues a sweep of so many planes: of the iterate at `from` with the right-hand side at `g` to `to`, where the

@@ -87,7 +87,7 @@ impl<P: RankPart> RankCycles<'_, P> {
         }
         streams.copies.wait(&events.done)?;
         let of_sweep = |sweep: usize| step.squares + (sweep * step.apart * size_of::<f64>()) as u64;
-        let squares = (0..step.sweeps)
+        let squares = (0..step.cycles)
             .flat_map(|sweep| shared_parts::<f64>(own, of_sweep(sweep), &self.parts.squares));
         let others = (others.parts != 0)
             .then(|| shared_parts::<Norms>(own, others.parts, &self.parts.others))

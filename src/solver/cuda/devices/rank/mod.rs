@@ -236,7 +236,7 @@ fn prepare_norms<P: RankPart>(
     let (squares, others) = (ranges(0), ranges(1));
     let end = |ranges: &[Range<usize>]| ranges.last().map_or(0, |last| last.end);
     let parts = Parts::of_cycle(end(&squares), end(&others));
-    let parts = parts.together(share.part.sweeps_together());
+    let parts = parts.together(share.part.cycles_together());
     let batches = GraphBatch::new(&share.gpu, &share.streams.border, parts)?;
     Ok((PartsOfRanks { own: rank.index, squares, others }, batches))
 }
