@@ -90,6 +90,37 @@ __device__ __forceinline__ void store_to_block(unsigned address, real value) {
 __device__ __forceinline__ void arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
 __device__ __forceinline__ void wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 
+/// Whether a cluster takes the first tile that is left (`next_tile`). In double precision, where a multiprocessor has one block,
+/// it would wait longer for the number than it gains.
+constexpr bool TAKES_FIRST = REAL_BITS == 32;
+
+/// Where a tile lies: found here, which takes less time than a copy from memory where few warps have other work meanwhile.
+__device__ __forceinline__ Place place_of(const CycleArguments &a, int tile) {
+    // Nothing of it is computed before and kept in registers.
+    CycleArguments here = a;
+    here.x.points = unknown(a.x.points), here.y.points = unknown(a.y.points), here.z.points = unknown(a.z.points);
+    return Place(here, tile);
+}
+
+/// Finds the place of the tile after this one, while the cluster works on this one.
+__device__ __forceinline__ void find_next_place(const CubeArguments &a, int turn) {
+    int tile = places[turn % 2].tile, clusters = gridDim.x / CLUSTER;
+    Place *next = places + (turn + 1) % 2;
+    if (threadIdx.x != 0) return;
+    if (!TAKES_FIRST) {
+        *next = place_of(a.spectral.cycle, tile + clusters);
+    } else if (rank_of_block() == 0) {
+        *next = place_of(a.spectral.cycle, next_tile(a, tile, clusters));
+        const uint4 *parts = reinterpret_cast<const uint4 *>(next);
+        unsigned there = in_block(1, static_cast<unsigned>(__cvta_generic_to_shared(next)));
+        for (int i = 0; i < 2; i++) {
+            asm volatile("st.shared::cluster.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(there + i * int(sizeof(uint4))),
+                         "r"(parts[i].x), "r"(parts[i].y), "r"(parts[i].z), "r"(parts[i].w)
+                         : "memory");
+        }
+    }
+}
+
 /// A column of the block: where it lies in the tile, and where its modes of odd and of even number lie.
 struct Column {
     int x, y;
@@ -259,24 +290,25 @@ __device__ __forceinline__ void join(const CycleArguments &a, const Place &place
 
 /// One cycle. Of each warp one sum of squares is written.
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, TURNS)
-    side_32(const __grid_constant__ SpectralArguments arguments) {
-    const CycleArguments &a = arguments.cycle;
-    const Pair *tables = reinterpret_cast<const Pair *>(arguments.tables);
+    side_32(const __grid_constant__ CubeArguments arguments) {
+    const SpectralArguments &spectral = arguments.spectral;
+    const CycleArguments &a = spectral.cycle;
+    const Pair *tables = reinterpret_cast<const Pair *>(spectral.tables);
     for (int i = threadIdx.x; i < MATRICES; i += THREADS) memory[TILE + i] = __ldg(tables + i);
     double *squares = reinterpret_cast<double *>(memory + TILE + MATRICES) + threadIdx.x;
     *squares = 0;
-    find_place(a, 0, a.first + blockIdx.x / CLUSTER);
+    if (threadIdx.x == 0) places[0] = place_of(a, blockIdx.x / CLUSTER);
     __syncthreads();
     int turn = after_cycle_before(0);
     arrive();
 #pragma unroll 1
-    for (; places[turn % 2].number < a.first + arguments.tiles; turn++) {
+    for (; places[turn % 2].tile < spectral.tiles; turn++) {
         // The planes of the tile before are read until all threads have arrived.
         split(a, places[turn % 2]);
         arrive();
         wait();
-        find_place(a, turn + 1, places[turn % 2].number + gridDim.x / CLUSTER);
-        transform(tables, arguments.correction_scale);
+        find_next_place(arguments, turn);
+        transform(tables, spectral.correction_scale);
         arrive();
         wait();
         // The cluster's barrier would do, but tools that look for races only know this one.

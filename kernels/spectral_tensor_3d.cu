@@ -189,20 +189,22 @@ template <class P> __device__ __forceinline__ void join(const CycleArguments &a,
 }
 
 /// One cycle. Of each warp one sum of squares is written. A thread splits and joins the same columns.
-template <class P> __device__ __forceinline__ void cycle(const SpectralArguments &arguments) {
-    const CycleArguments &a = arguments.cycle;
-    const Operand *tables = reinterpret_cast<const Operand *>(arguments.tables);
+template <class P> __device__ __forceinline__ void cycle(const CubeArguments &arguments) {
+    const SpectralArguments &spectral = arguments.spectral;
+    const CycleArguments &a = spectral.cycle;
+    const Operand *tables = reinterpret_cast<const Operand *>(spectral.tables);
     for (int i = threadIdx.x; i < P::MATRIX; i += P::THREADS) matrix<P>()[i] = __ldg(tables + i);
     const Pair *factors = reinterpret_cast<const Pair *>(tables + P::MATRIX);
     squares_of_thread<P>() = 0;
-    find_place(a, 0, a.first + blockIdx.x);
-    __syncthreads();
+    begin_with_place(arguments, blockIdx.x);
 #pragma unroll 1
-    for (int turn = after_cycle_before(0); places[turn % 2].number < a.first + arguments.tiles; turn++) {
+    for (int turn = after_cycle_before(0); places[turn % 2].tile < spectral.tiles; turn++) {
         split<P>(a, places[turn % 2]);
         __syncthreads();
-        find_place(a, turn + 1, places[turn % 2].number + gridDim.x);
-        transform<P>(factors, arguments.correction_scale);
+        bool finds_place = threadIdx.x == 0;
+        if (finds_place) copy_place(arguments, turn + 1, next_tile(arguments, places[turn % 2].tile, gridDim.x));
+        transform<P>(factors, spectral.correction_scale);
+        if (finds_place) wait_for_place();
         __syncthreads();
         join<P>(a, places[turn % 2]);
     }
@@ -211,7 +213,7 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
 
 #define KERNEL(side, threads, resident)                                                                                \
     extern "C" __global__ void __launch_bounds__(threads, resident)                                                    \
-        side_##side(const __grid_constant__ SpectralArguments arguments) {                                             \
+        side_##side(const __grid_constant__ CubeArguments arguments) {                                                 \
         cycle<Plan<side, threads>>(arguments);                                                                         \
     }
 
@@ -220,6 +222,5 @@ template <class P> __device__ __forceinline__ void cycle(const SpectralArguments
 KERNEL(16, 128, 4)
 KERNEL(24, 384, 1)
 #else
-KERNEL(16, 128, 5)
 KERNEL(24, 256, 2)
 #endif

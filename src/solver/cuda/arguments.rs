@@ -244,6 +244,16 @@ impl<Cycle> SpectralArguments<Cycle> {
     }
 }
 
+/// `CubeArguments` in `kernels/cube.cuh`: those of a cycle of cubes.
+#[repr(C)]
+pub(super) struct CubeArguments<R> {
+    pub spectral: SpectralArguments<VolumeArguments<R>>,
+    /// The places of the tiles; 0 if the kernel does not read them.
+    pub places: Pointer,
+    /// How many tiles are taken.
+    pub taken: Pointer,
+}
+
 /// `IterateMaps` in `kernels/strips.cuh`: an iterate as strips of it are copied. Each map has the rows p, p + 4, p + 8, … of the
 /// array together, for p from 0 on.
 #[repr(C)]
@@ -390,6 +400,9 @@ const fn assert_layout<R>() {
     assert!(offset_of!(ResidentArguments<R>, cycles) == maps + 5 * 128 + 8);
     assert!(offset_of!(ResidentArguments<R>, reach_y) == maps + 5 * 128 + 12);
     assert_spectral::<VolumeArguments<R>>();
+    let spectral = size_of::<SpectralArguments<VolumeArguments<R>>>();
+    assert!(offset_of!(CubeArguments<R>, places) == spectral);
+    assert!(size_of::<CubeArguments<R>>() == spectral + 16);
     assert!(size_of::<WeightsArgument<R, 4>>() == weights);
     let weights = 6 * size_of::<R>();
     assert!(size_of::<WeightsArgument<R, 6>>() == weights);
@@ -478,6 +491,8 @@ unsafe impl<Grid, Tiles, Weights> DeviceRepr for CycleArguments<Grid, Tiles, Wei
 unsafe impl<R: Real, Cycle: DeviceRepr> DeviceRepr for DampedArguments<R, Cycle> {}
 // SAFETY: as above.
 unsafe impl<Cycle: DeviceRepr> DeviceRepr for SpectralArguments<Cycle> {}
+// SAFETY: as above.
+unsafe impl<R: Real> DeviceRepr for CubeArguments<R> {}
 // SAFETY: as above; the driver wrote the descriptions.
 unsafe impl<R: Real> DeviceRepr for StripArguments<R> {}
 // SAFETY: as above.

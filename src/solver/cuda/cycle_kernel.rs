@@ -1,8 +1,8 @@
 //! What the kernels have in common.
 
 use super::arguments::{
-    AxisArgument, CycleArguments, DampedArguments, FlatArguments, GridArgument, Pointer,
-    ResidentArguments, SpectralArguments, SplitArgument, StripArguments, VolumeArguments,
+    AxisArgument, CubeArguments, CycleArguments, DampedArguments, FlatArguments, GridArgument,
+    Pointer, ResidentArguments, SpectralArguments, SplitArgument, StripArguments, VolumeArguments,
     WeightsArgument, counted,
 };
 use super::gpu::Gpu;
@@ -199,6 +199,17 @@ pub(super) struct SpectralTiles {
     pub correction_scale: f32,
     /// The columns that are copied for the tiles of a strip together, where they are in strips.
     pub strip: Option<u32>,
+    /// Where they lie, where they are cubes that blocks take one after another.
+    pub cubes: Option<PlacedCubes>,
+}
+
+/// Cubes that blocks take one after another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlacedCubes {
+    /// Where they lie; 0 if the kernel does not read it.
+    pub places: Pointer,
+    /// How many are taken.
+    pub taken: Pointer,
 }
 
 /// Strips whose warps make several cycles.
@@ -308,8 +319,8 @@ impl Launch {
         unsafe { launch.launch(self.config) }.map(|_| ())
     }
 
-    /// Enqueues one cycle of a kernel that takes `SpectralArguments`, or `StripArguments` where its tiles are in strips; or
-    /// several of one that takes `ResidentArguments`.
+    /// Enqueues one cycle of a kernel that takes `SpectralArguments`, `StripArguments` where its tiles are in strips, or
+    /// `CubeArguments` where they are cubes; or several of one that takes `ResidentArguments`.
     pub fn spectral_cycles<R: Real + DeviceRepr>(
         &self,
         stream: &Arc<CudaStream>,
@@ -319,11 +330,11 @@ impl Launch {
         of_cycle: SpectralTiles,
         resident: Option<ResidentStrips>,
     ) -> Result<(), DriverError> {
-        let SpectralTiles { tables, tiles, correction_scale, strip } = of_cycle;
+        let SpectralTiles { tables, tiles, correction_scale, strip, cubes } = of_cycle;
         let cycle = cycle.with_sums_apart(step.apart);
         let flat =
             SpectralArguments::new(cycle.flat(system, step), tables, tiles, correction_scale);
-        let volume =
+        let spectral =
             SpectralArguments::new(cycle.volume(system, step), tables, tiles, correction_scale);
         // SAFETY: the kernels of `spectral` take these arguments; arrays, tables and counters have the sizes of the grid, of
         // its tiles and of its strips.
@@ -337,7 +348,12 @@ impl Launch {
                 }
                 (Some(columns), None) => self.enqueue(stream, &StripArguments::new(flat, columns)?),
                 _ if system.shape.dim() < 3 => self.enqueue(stream, &flat),
-                _ => self.enqueue(stream, &volume),
+                _ => match cubes {
+                    Some(PlacedCubes { places, taken }) => {
+                        self.enqueue(stream, &CubeArguments { spectral, places, taken })
+                    }
+                    None => self.enqueue(stream, &spectral),
+                },
             }
         }
     }

@@ -47,6 +47,7 @@ files! {
     SpectralTensor1d = "spectral_tensor_1d",
     SpectralTensor1dF32 = "spectral_tensor_1d_f32",
     SpectralTensor3d = "spectral_tensor_3d",
+    SpectralTensor3dF32 = "spectral_tensor_3d_f32",
     SpectralCluster3d = "spectral_cluster_3d",
     Observe = "observe",
     Statistics = "statistics",
@@ -250,7 +251,8 @@ mod tests {
             (File::SpectralStrips, Precision::F32, &two, &["narrow", "wide"]),
             (File::SpectralResident, Precision::F32, &two, &["narrow", "wide"]),
             (File::SpectralTensor3d, Precision::F64, &three, &["side_16", "side_24"]),
-            (File::SpectralTensor3d, Precision::F32, &three, &["side_16", "side_24"]),
+            (File::SpectralTensor3d, Precision::F32, &three, &["side_24"]),
+            (File::SpectralTensor3dF32, Precision::F32, &three, &["side_16"]),
             (File::SpectralCluster3d, Precision::F32, &three, &["side_32"]),
             (File::SpectralCluster3d, Precision::F64, &three, &["side_32"]),
         ] {

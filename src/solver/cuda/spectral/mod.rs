@@ -1,6 +1,7 @@
 //! Subiterations in the sine basis of a tile: on tensor cores where there are functions for such tiles (`tensor`), or in
 //! plain arithmetic.
 
+mod cubes;
 mod resident;
 mod tables;
 mod tensor;
@@ -16,6 +17,7 @@ use super::system::DeviceSystem;
 use crate::grid::{Precision, Real};
 use crate::solver::spectral::AxisModes;
 use crate::solver::{Footprint, Method, Products, SolverError, Spectral};
+use cubes::Cubes;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError};
 use resident::Resident;
 use std::sync::Arc;
@@ -207,14 +209,27 @@ pub(super) fn build<R: Real + DeviceRepr>(
     let at = tables.device_ptr(stream).0;
     let strips = plan.and_then(Plan::strips);
     let strip = strips.map(|strips| strips.columns);
-    let tiles = SpectralTiles { tables: at, tiles: count, correction_scale, strip };
+    let cubes = plan
+        .and_then(Plan::reads_places)
+        .map(|reads_places| Cubes::new(system, stream, tiling, [first, count], reads_places));
+    let cubes = cubes.transpose()?;
+    let placed = cubes.as_ref().map(|cubes| cubes.placed(stream));
+    let tiles = SpectralTiles { tables: at, tiles: count, correction_scale, strip, cubes: placed };
     let blocks = kernel.config.grid_dim.0;
     let resident = strips.map(|strips| Resident::new(system, stream, tiling, strips, blocks));
     let resident = resident.transpose()?.flatten();
     let footprint =
         resident.as_ref().map_or(kernel.footprint(), |several| several.launch.footprint());
     let footprint = Footprint { blocks: passes.into(), products: Some(products), ..footprint };
-    Ok(Some(Box::new(InSineBasis { kernel, resident, cycle, footprint, tiles, _tables: tables })))
+    Ok(Some(Box::new(InSineBasis {
+        kernel,
+        resident,
+        cycle,
+        footprint,
+        tiles,
+        _tables: tables,
+        _cubes: cubes,
+    })))
 }
 
 struct InSineBasis {
@@ -228,6 +243,7 @@ struct InSineBasis {
     tiles: SpectralTiles,
     /// They live as long as the kernel.
     _tables: CudaSlice<u8>,
+    _cubes: Option<Cubes>,
 }
 
 impl<R: Real + DeviceRepr> CycleKernel<R> for InSineBasis {

@@ -91,11 +91,12 @@ const SQUARES: [Square; 7] = [
     Square::of(Precision::F32, 128, "side_128", [8, 2], false),
 ];
 
-/// How `spectral_tensor_3d.cu` works on cubic tiles.
+/// How `spectral_tensor_3d.cu` and, with 16 points in f32, `spectral_tensor_3d_f32.cu` work on cubic tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cube {
     precision: Precision,
     side: usize,
+    file: File,
     function: &'static str,
     threads: u32,
     /// Blocks of a multiprocessor.
@@ -103,10 +104,10 @@ pub(super) struct Cube {
 }
 
 const CUBES: [Cube; 4] = [
-    Cube::of(Precision::F64, 16, "side_16", 128, 4),
-    Cube::of(Precision::F64, 24, "side_24", 384, 1),
-    Cube::of(Precision::F32, 16, "side_16", 128, 5),
-    Cube::of(Precision::F32, 24, "side_24", 256, 2),
+    Cube::of(Precision::F64, 16, File::SpectralTensor3d, "side_16", [128, 4]),
+    Cube::of(Precision::F64, 24, File::SpectralTensor3d, "side_24", [384, 1]),
+    Cube::of(Precision::F32, 16, File::SpectralTensor3dF32, "side_16", [128, 6]),
+    Cube::of(Precision::F32, 24, File::SpectralTensor3d, "side_24", [256, 2]),
 ];
 
 /// The functions of all these files.
@@ -218,7 +219,7 @@ impl Plan {
                 }
             }
             Self::Cube(plan) => Layout {
-                file: File::SpectralTensor3d,
+                file: plan.file,
                 function: plan.function,
                 threads: plan.threads,
                 bytes: plan.bytes(),
@@ -247,6 +248,15 @@ impl Plan {
                     together: 1,
                 }
             }
+        }
+    }
+
+    /// Whether tiles are cubes, of which blocks take one after another; and if so, whether these read where they lie.
+    pub fn reads_places(self) -> Option<bool> {
+        match self {
+            Self::Cube(_) => Some(true),
+            Self::SharedCube(_) => Some(false),
+            _ => None,
         }
     }
 
@@ -349,11 +359,11 @@ impl Cube {
     const fn of(
         precision: Precision,
         side: usize,
+        file: File,
         function: &'static str,
-        threads: u32,
-        resident: u32,
+        [threads, resident]: [u32; 2],
     ) -> Self {
-        Self { precision, side, function, threads, resident }
+        Self { precision, side, file, function, threads, resident }
     }
 
     /// Bytes of shared memory: the tile, the matrix, and a sum of each thread.
