@@ -26,24 +26,26 @@ struct alignas(16) Place {
     __device__ __forceinline__ unsigned owned(int x, int y) const { return owns_column(x, y) ? planes : 0; }
 };
 
-static_assert(OFFSET(Place, columns) == 8 && OFFSET(Place, tile) == 20 && sizeof(Place) == 32);
+static_assert(OFFSET(Place, columns) == 8 && OFFSET(Place, rows) == 12 && OFFSET(Place, planes) == 16);
+static_assert(OFFSET(Place, tile) == 20 && sizeof(Place) == 32);
 
 /// The arguments of a kernel of cubes. `CubeArguments` in `solver/cuda/arguments.rs` has the same layout.
 struct CubeArguments {
     SpectralArguments spectral;
-    /// Those of all tiles; null if the kernel finds them itself.
+    /// The places of all tiles of the launch; null if the kernel finds them itself.
     const Place *places;
-    /// How many tiles the launch has taken after the first one of each worker; 0 between launches.
+    /// How many tiles blocks or clusters have taken after the first one of each; 0 between launches.
     unsigned *taken;
 };
 
 static_assert(OFFSET(CubeArguments, places) == sizeof(SpectralArguments));
+static_assert(OFFSET(CubeArguments, taken) == sizeof(SpectralArguments) + 8);
 static_assert(sizeof(CubeArguments) == sizeof(SpectralArguments) + 16);
 
 /// The place of the tile that a block works on, and of the next one: by turns.
 __shared__ Place places[2];
 
-/// Begins to copy the place of a tile; if there is no such tile, notes its number only. By one thread.
+/// Begins to copy the place of a tile; if there is no such tile, notes its number only. Called by one thread.
 __device__ __forceinline__ void copy_place(const CubeArguments &a, int turn, int tile) {
     Place *to = places + turn % 2;
     if (tile >= a.spectral.tiles) {
@@ -58,7 +60,7 @@ __device__ __forceinline__ void copy_place(const CubeArguments &a, int turn, int
                  : "memory");
 }
 
-/// Waits until the place is there. By that thread, before a barrier for all.
+/// Waits until the place is there. Called by that thread, before a barrier for all.
 __device__ __forceinline__ void wait_for_place() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 /// Finds the place of the first tile, for all threads of a block.
@@ -70,14 +72,14 @@ __device__ __forceinline__ void begin_with_place(const CubeArguments &a, int til
     __syncthreads();
 }
 
-/// The number of the tile that a worker (one of so many blocks or clusters) works on after this one. By one thread.
+/// The number of the tile that a worker (one of so many blocks or clusters) works on after this one. Called by one thread.
 ///
-/// Multiprocessors are not equally fast, so that each worker takes the first tile that is left. With norms every worker has
-/// its own tiles: sums of squares are added in an order that is always the same.
+/// Multiprocessors are not equally fast, so each worker takes the next tile that is left. With norms every worker has its own
+/// tiles: sums of squares are added in an order that is always the same.
 __device__ __forceinline__ int next_tile(const CubeArguments &a, int tile, int workers) {
     if (a.spectral.cycle.squares) return tile + workers;
     unsigned taken = atomicAdd(a.taken, 1u);
-    // Every tile takes one. No other follows the last.
+    // Called once for each tile, so the call that sees tiles - 1 is the last one: the next launch counts anew.
     if (taken == a.spectral.tiles - 1) *a.taken = 0;
     return workers + taken;
 }

@@ -90,11 +90,11 @@ __device__ __forceinline__ void store_to_block(unsigned address, real value) {
 __device__ __forceinline__ void arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
 __device__ __forceinline__ void wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 
-/// Whether a cluster takes the first tile that is left (`next_tile`). In double precision, where a multiprocessor has one block,
-/// it would wait longer for the number than it gains.
-constexpr bool TAKES_FIRST = REAL_BITS == 32;
+/// Whether a cluster takes the next tile that is left (`next_tile`), or has its own. In double precision, where a multiprocessor
+/// has one block, it would wait longer for the number than it gains.
+constexpr bool TAKES_WHAT_IS_LEFT = REAL_BITS == 32;
 
-/// Where a tile lies: found here, which takes less time than a copy from memory where few warps have other work meanwhile.
+/// Where a tile lies. Found here: in double precision a copy from memory took longer.
 __device__ __forceinline__ Place place_of(const CycleArguments &a, int tile) {
     // Nothing of it is computed before and kept in registers.
     CycleArguments here = a;
@@ -107,10 +107,11 @@ __device__ __forceinline__ void find_next_place(const CubeArguments &a, int turn
     int tile = places[turn % 2].tile, clusters = gridDim.x / CLUSTER;
     Place *next = places + (turn + 1) % 2;
     if (threadIdx.x != 0) return;
-    if (!TAKES_FIRST) {
+    if (!TAKES_WHAT_IS_LEFT) {
         *next = place_of(a.spectral.cycle, tile + clusters);
     } else if (rank_of_block() == 0) {
         *next = place_of(a.spectral.cycle, next_tile(a, tile, clusters));
+        // The other block has the same.
         const uint4 *parts = reinterpret_cast<const uint4 *>(next);
         unsigned there = in_block(1, static_cast<unsigned>(__cvta_generic_to_shared(next)));
         for (int i = 0; i < 2; i++) {

@@ -1,5 +1,5 @@
 // One cycle of cubic 3D tiles in their sine basis, on tensor cores: all k subiterations at once (the mathematics is in
-// `solver/spectral.rs`).
+// `solver/spectral.rs`). Cubes of 16 points in single precision are those of `spectral_tensor_3d_f32.cu`.
 //
 // A block passes over the tiles; a tile of T x T x T points takes three steps. First each thread finds the change of the
 // first sweep in whole columns along z and transforms them: of mirrored points the sum sees the modes of odd number and
@@ -41,10 +41,9 @@ extern __shared__ __align__(16) Pair memory[];
 /// Where a column lies in its plane in shared memory: the lanes of a warp read a few rows together, eight values each, which
 /// must lie in different banks.
 template <class P> __device__ __forceinline__ int in_plane(int column) {
-    // Rows that are read together; how many of these begin at the same bank, and how far apart they are.
-    constexpr int TOGETHER = 128 / (8 * int(sizeof(Number)));
-    constexpr int SAME = P::BLOCKS % TOGETHER == 0 ? TOGETHER : P::BLOCKS % 2 == 0 ? 2 : 1, APART = TOGETHER / SAME;
-    return column ^ (column / P::SIDE / APART % SAME * 8);
+    // Rows that are read together, and how many of these begin at the same bank.
+    constexpr int TOGETHER = 128 / (8 * int(sizeof(Number))), SAME = P::BLOCKS % TOGETHER == 0 ? TOGETHER : 1;
+    return column ^ (column / P::SIDE % SAME * 8);
 }
 
 /// S in shared memory, behind the tile.

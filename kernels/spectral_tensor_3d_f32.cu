@@ -49,7 +49,7 @@ __device__ __forceinline__ void add_entry(Pair &sum, int p, int i, Pair values) 
     ::add_entry<SIDE>(sum.y, p, i, values.y);
 }
 
-/// Two neighbouring values of the grid, from an even place on or not.
+/// Two neighbouring values of the grid: in one read if the first one lies at an even place, as it does in most tiles.
 template <bool IS_EVEN> __device__ __forceinline__ Pair load_two(const real *at) {
     if (IS_EVEN) return load_pair(at);
     Pair values;

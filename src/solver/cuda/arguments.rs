@@ -1,5 +1,5 @@
-//! The arguments of kernels, with the same layout as in `kernels/stencil.cuh`, `norms.cuh`, `field.cuh` and
-//! `observe.cu`. Sizes and offsets are asserted on both sides.
+//! The arguments of kernels, with the same layout as in `kernels/stencil.cuh`, `norms.cuh`, `field.cuh`, `strips.cuh`,
+//! `cube.cuh` and `observe.cu`. Sizes and offsets are asserted on both sides.
 
 use super::tensor_map::{TensorMap, Volume};
 use crate::grid::{AxisTiling, Precision, Real, Shape};
@@ -402,6 +402,7 @@ const fn assert_layout<R>() {
     assert_spectral::<VolumeArguments<R>>();
     let spectral = size_of::<SpectralArguments<VolumeArguments<R>>>();
     assert!(offset_of!(CubeArguments<R>, places) == spectral);
+    assert!(offset_of!(CubeArguments<R>, taken) == spectral + 8);
     assert!(size_of::<CubeArguments<R>>() == spectral + 16);
     assert!(size_of::<WeightsArgument<R, 4>>() == weights);
     let weights = 6 * size_of::<R>();

@@ -5,6 +5,7 @@ use super::super::system::DeviceSystem;
 use crate::grid::{Real, Shape, Tiling};
 use crate::solver::SolverError;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr};
+use std::mem::offset_of;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,7 +25,13 @@ struct Place {
     unused: [u32; 2],
 }
 
-const _: () = assert!(size_of::<Place>() == 32);
+const _: () = {
+    assert!(offset_of!(Place, columns) == 8);
+    assert!(offset_of!(Place, rows) == 12);
+    assert!(offset_of!(Place, planes) == 16);
+    assert!(offset_of!(Place, tile) == 20);
+    assert!(size_of::<Place>() == 32);
+};
 
 // SAFETY: the same layout as in the kernels, and plain numbers.
 unsafe impl DeviceRepr for Place {}
@@ -43,6 +50,11 @@ impl Place {
     }
 }
 
+/// Those of some tiles of a grid.
+fn places_of(tiling: &Tiling, shape: &Shape, tiles: Range<usize>) -> Vec<Place> {
+    tiles.zip(0..).map(|(number, tile)| Place::of(tiling, shape, number, tile)).collect()
+}
+
 /// The bits of some of 32 numbers.
 fn bits(numbers: Range<usize>) -> u32 {
     ((1_u64 << numbers.end) - (1 << numbers.start)) as u32
@@ -50,14 +62,14 @@ fn bits(numbers: Range<usize>) -> u32 {
 
 /// The tiles of a launch.
 pub(super) struct Cubes {
-    /// Of a kernel that reads them.
+    /// 32 bytes of each; only of kernels that read them.
     places: Option<CudaSlice<Place>>,
     /// How many are taken; 0 between launches.
     taken: CudaSlice<u32>,
 }
 
 impl Cubes {
-    /// So many tiles from the first one on; with their places, if the kernel reads these.
+    /// Some tiles of a grid; with their places, if the kernel reads these.
     ///
     /// # Errors
     /// [`SolverError`] if they do not fit onto the GPU.
@@ -65,17 +77,12 @@ impl Cubes {
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
         tiling: &Tiling,
-        [first, count]: [i32; 2],
+        tiles: Range<usize>,
         reads_places: bool,
     ) -> Result<Self, SolverError> {
         let gpu = &system.gpu;
-        let place = |tile: i32| {
-            Place::of(tiling, &system.shape, (first + tile).unsigned_abs() as usize, tile)
-        };
-        let places = reads_places.then(|| {
-            let places: Vec<_> = (0..count).map(place).collect();
-            gpu.check(stream.clone_htod(&places))
-        });
+        let places = reads_places
+            .then(|| gpu.check(stream.clone_htod(&places_of(tiling, &system.shape, tiles))));
         let places = places.transpose()?;
         let taken = gpu.check(stream.alloc_zeros(1))?;
         gpu.check(stream.synchronize())?;
@@ -107,5 +114,34 @@ mod tests {
         assert_eq!((last.rows, last.planes), (!0 << 12, !0));
         let first = Place::of(&tiling, &shape, 0, 0);
         assert_eq!((first.origin, first.columns), (0, (1 << 30) - 1));
+    }
+
+    #[test]
+    fn every_point_is_owned_by_one_tile() {
+        let axes = [37, 45, 50];
+        let shape = Shape::grid_3d(37, 45, 50).unwrap();
+        let tiling = Tiling::new(&axes, &[16; 3], &[6; 3]).unwrap();
+        let all = places_of(&tiling, &shape, 0..tiling.count());
+        let [width, rows] = [shape.stride(), shape.plane_stride()];
+        let mut owned = vec![0; rows * axes[2]];
+        for place in &all {
+            let points = |bits: u32| (0..32).filter(move |i| bits >> i & 1 == 1);
+            for z in points(place.planes) {
+                for y in points(place.rows) {
+                    for x in points(place.columns) {
+                        owned[place.origin as usize + z * rows + y * width + x] += 1;
+                    }
+                }
+            }
+        }
+        let inside = |at: usize| at % rows / width < axes[1] && at % rows % width < axes[0];
+        for (at, count) in owned.into_iter().enumerate() {
+            assert_eq!(count, i32::from(inside(at)), "{at}");
+        }
+        // A launch of some of them counts them from 0 on.
+        let some = places_of(&tiling, &shape, 5..9);
+        let renumbered = |(tile, place): (i32, &Place)| Place { tile, ..*place };
+        let expected: Vec<_> = (0..).zip(&all[5..9]).map(renumbered).collect();
+        assert_eq!(some, expected);
     }
 }

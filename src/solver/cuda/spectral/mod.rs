@@ -209,9 +209,11 @@ pub(super) fn build<R: Real + DeviceRepr>(
     let at = tables.device_ptr(stream).0;
     let strips = plan.and_then(Plan::strips);
     let strip = strips.map(|strips| strips.columns);
-    let cubes = plan
-        .and_then(Plan::reads_places)
-        .map(|reads_places| Cubes::new(system, stream, tiling, [first, count], reads_places));
+    let cubes = plan.filter(|plan| plan.is_of_cubes()).map(|plan| {
+        let first = first.unsigned_abs() as usize;
+        let numbers = first..first + count.unsigned_abs() as usize;
+        Cubes::new(system, stream, tiling, numbers, plan.reads_places())
+    });
     let cubes = cubes.transpose()?;
     let placed = cubes.as_ref().map(|cubes| cubes.placed(stream));
     let tiles = SpectralTiles { tables: at, tiles: count, correction_scale, strip, cubes: placed };

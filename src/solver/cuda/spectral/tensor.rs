@@ -251,13 +251,14 @@ impl Plan {
         }
     }
 
-    /// Whether tiles are cubes, of which blocks take one after another; and if so, whether these read where they lie.
-    pub fn reads_places(self) -> Option<bool> {
-        match self {
-            Self::Cube(_) => Some(true),
-            Self::SharedCube(_) => Some(false),
-            _ => None,
-        }
+    /// Whether tiles are cubes, of which blocks take one after another.
+    pub fn is_of_cubes(self) -> bool {
+        matches!(self, Self::Cube(_) | Self::SharedCube(_))
+    }
+
+    /// Whether these read from memory where the cubes lie.
+    pub fn reads_places(self) -> bool {
+        matches!(self, Self::Cube(_))
     }
 
     /// How tiles are taken in strips, where they are.
@@ -375,6 +376,7 @@ impl Cube {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::ptx::{self, Form};
     use super::super::tests::{SYMMETRIC, of_tile};
     use super::*;
     use crate::grid::Tiling;
@@ -433,6 +435,7 @@ mod tests {
             (&[48, 48], Precision::F32, 2 * 32 * 32 + 4 * 24 * 24),
             (&[64, 64], Precision::F32, 6 * 32 * 32),
             (&[16, 16, 16], Precision::F64, 16 * 16 + 16_usize.pow(3)),
+            (&[16, 16, 16], Precision::F32, 16 * 16 + 16_usize.pow(3)),
             (&[24, 24, 24], Precision::F64, 24 * 24 + 24_usize.pow(3)),
             (&[24, 24, 24], Precision::F32, 32 * 32 + 24_usize.pow(3)),
             (&[32, 32, 32], Precision::F64, 2 * 16 * 16 + 32_usize.pow(3)),
@@ -470,11 +473,15 @@ mod tests {
         }
     }
 
-    #[test]
-    fn blocks_fit_a_multiprocessor() {
+    fn all_plans() -> impl Iterator<Item = Plan> {
         let plans = LINES.map(Plan::Line).into_iter().chain(SQUARES.map(Plan::Square));
         let plans = plans.chain(STRIPS.map(Plan::Strips)).chain(CUBES.map(Plan::Cube));
-        for plan in plans.chain(Precision::ALL.map(Plan::SharedCube)) {
+        plans.chain(Precision::ALL.map(Plan::SharedCube))
+    }
+
+    #[test]
+    fn blocks_fit_a_multiprocessor() {
+        for plan in all_plans() {
             let Layout { threads, bytes, resident, .. } = plan.layout();
             // Of 228 KiB of shared memory the driver keeps 1 KiB for each block.
             assert!(resident as usize * (bytes + 1024) <= 228 * 1024, "{plan:?}");
@@ -482,6 +489,29 @@ mod tests {
                 threads * resident <= 2048 && threads <= 1024 && threads % WARP == 0,
                 "{plan:?}"
             );
+        }
+    }
+
+    #[test]
+    fn functions_are_compiled_for_the_blocks_that_are_launched() {
+        for plan in all_plans() {
+            let (precision, form) = match plan {
+                Plan::Line(Line { precision, .. }) => (precision, Form::Isotropic1d),
+                Plan::Strips(Strips { precision, .. }) => (precision, Form::Isotropic2d),
+                Plan::Square(Square { precision, .. }) => (precision, Form::Isotropic2d),
+                Plan::Cube(Cube { precision, .. }) => (precision, Form::Isotropic3d),
+                Plan::SharedCube(precision) => (precision, Form::Isotropic3d),
+            };
+            let Layout { file, function, threads, resident, cluster, .. } = plan.layout();
+            let text = ptx::source(file, precision, form, function).expect("a function");
+            let mut expected =
+                vec![format!(".maxntid {threads}, 1, 1"), format!(".minnctapersm {resident}")];
+            if cluster > 1 {
+                expected.push(format!(".reqnctapercluster {cluster}, 1, 1"));
+            }
+            for line in expected {
+                assert!(text.lines().any(|other| other == line), "{plan:?}: no {line}");
+            }
         }
     }
 }
