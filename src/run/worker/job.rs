@@ -391,7 +391,9 @@ impl Job {
             self.fail(&error);
         }
         let now = Instant::now();
-        let seconds = self.request.pace.map_or(0.0, |pace| 1.0 / pace);
+        // A run that catches up, or goes step by step, does not follow the pace: the next cycle need not wait.
+        let pace = self.request.pace.filter(|_| !is_moved && !stepping);
+        let seconds = pace.map_or(0.0, |pace| 1.0 / pace);
         // A pace of zero delays nothing.
         let period = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         // A run that falls behind its pace does not make up for it with a burst.

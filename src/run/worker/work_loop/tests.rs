@@ -225,6 +225,26 @@ fn at_a_pace_the_next_cycle_waits_until_it_is_due_or_the_pace_is_lifted() {
 }
 
 #[test]
+fn a_run_that_caught_up_or_went_step_by_step_continues_at_once() {
+    let mut bench = idle();
+    // A cycle in a quarter of an hour.
+    let slow = |request| WorkerRequest { pace: Some(1e-3), ..request };
+    let run = |bench: &mut Bench| {
+        for _ in 0..50 {
+            bench.work.work();
+        }
+        bench.cycle()
+    };
+    bench.work.take(slow(changed(2, 4, Milestone::Sweeps(80))));
+    assert_eq!(run(&mut bench), 21);
+    let steps = slow(WorkerRequest { epoch: 3, running: false, steps: 5, ..request(1) });
+    bench.work.take(steps.clone());
+    assert_eq!(run(&mut bench), 5);
+    bench.work.take(WorkerRequest { running: true, ..steps });
+    assert_eq!(run(&mut bench), 6);
+}
+
+#[test]
 fn an_observation_without_statistics_repeats_the_last_ones_with_their_cycle() {
     let mut bench = on_a_gpu(|gpu| gpu);
     let mut request = request(1);
