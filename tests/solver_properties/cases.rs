@@ -3,9 +3,9 @@
 
 use proptest::prelude::*;
 use std::sync::Arc;
-use tilescope::grid::{AxisTiling, Field, Shape, Tiling};
+use tilescope::grid::{AxisTiling, Field, Precision, Shape, Tiling};
 use tilescope::problem::{Boundary, Conductivity, Diffusion, Jump, Problem, Source, Stencil};
-use tilescope::solver::Method;
+use tilescope::solver::{Method, Subiterations};
 
 /// A problem, how it is cut, and how far it is taken.
 #[derive(Clone, Debug)]
@@ -46,6 +46,33 @@ impl Case {
             (0.5 * (axis.tile() - 1) as f64 * (previous / next).ln().abs()).exp()
         };
         axes.map(of).product()
+    }
+
+    /// How far apart two results of the case may be after some cycles, over the largest value, of which `results` (1 or 2) are
+    /// made in the sine basis. A cycle changes a point by up to k and up to 2 (T / π)² times what its first sweep does, and so
+    /// it does what that sweep rounds, always in the same direction where the iterate is smooth. Scaling unequal weights loses
+    /// digits.
+    pub fn sine_rounding(
+        &self,
+        k: Subiterations,
+        precision: Precision,
+        results: usize,
+        cycles: usize,
+    ) -> f64 {
+        let side = self.tile.into_iter().max().unwrap_or(1) as f64;
+        let of_tile = 2.0 * (side / std::f64::consts::PI).powi(2);
+        let change = match k {
+            Subiterations::Finite(k) => of_tile.min(k as f64),
+            Subiterations::Infinite => of_tile,
+        };
+        let (loss, results) = (self.loss(), results as f64);
+        match precision {
+            Precision::F64 => 1e-12 * (results * (change / 50.0).max(1.0) * loss / 1e3).max(1.0),
+            Precision::F32 => {
+                let rounded = cycles as f64 * change * f64::from(f32::EPSILON);
+                rounded.max(1e-5) * results * (loss / 10.0).max(1.0)
+            }
+        }
     }
 
     /// Some field of the problem's shape, to stand for an exact solution or another iterate.

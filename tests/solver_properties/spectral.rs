@@ -13,11 +13,6 @@ use tilescope::solver::{Method, Solver, Spectral, SpectralError, Subiterations};
 /// Cycles after which iterates are compared.
 const COMPARED: [usize; 3] = [1, 20, 100];
 
-/// The largest difference over the largest value, where the scaling of unequal weights loses no digits, and
-/// the loss from which on it is larger.
-const TOLERANCE_F64: (f64, f64) = (1e-12, 1e3);
-const TOLERANCE_F32: (f64, f64) = (1e-4, 10.0);
-
 /// Point updates that a case may take, or fewer cycles are compared: the overlap may be large.
 const MOST_UPDATES: f64 = 4e6;
 
@@ -25,12 +20,6 @@ impl Case {
     pub fn spectral(&self, k: Subiterations) -> Result<Method, SpectralError> {
         Spectral::new(k, &self.tiling(), self.problem.operator.stencil().expect("a grid"))
             .map(Method::Spectral)
-    }
-
-    fn tolerance<R: Num>(&self) -> f64 {
-        let is_f64 = R::PRECISION == Precision::F64;
-        let (tolerance, loss) = if is_f64 { TOLERANCE_F64 } else { TOLERANCE_F32 };
-        tolerance * (self.loss() / loss).max(1.0)
     }
 }
 
@@ -86,7 +75,8 @@ fn matches_sweeps<R: Num>(case: &Case, method: &Method) -> Result<(), TestCaseEr
                 break;
             }
             let apart = difference(&spectral.iterate(), &sweeps.iterate()) / size;
-            let tolerance = case.tolerance::<R>() * case.growth(cycle);
+            let tolerance =
+                case.sine_rounding(case.k.into(), R::PRECISION, 1, cycle) * case.growth(cycle);
             if tolerance > MOST_TOLERANCE {
                 break;
             }
@@ -195,6 +185,7 @@ proptest! {
         // Elimination and the sine basis agree where the matrix is far from singular.
         prop_assume!(case.problem.operator.stencil().expect("a grid").is_dominant());
         let Ok(method) = case.spectral(Subiterations::Infinite) else { return Ok(()) };
+        let tolerance = case.sine_rounding(Subiterations::Infinite, Precision::F64, 1, 1);
         let mut solver = case.plain::<f64>(method);
         for _ in 0..3 {
             let before = solver.iterate();
@@ -205,7 +196,7 @@ proptest! {
             let sizes = expected.iter().chain(before.as_slice());
             let size = sizes.fold(f64::MIN_POSITIVE, |most, value| most.max(value.abs()));
             for (found, expected) in found.iter().zip(&expected) {
-                prop_assert!((found - expected).abs() <= case.tolerance::<f64>() * size, "{} {}", found, expected);
+                prop_assert!((found - expected).abs() <= tolerance * size, "{} {}", found, expected);
             }
         }
     }
@@ -263,7 +254,7 @@ fn large_tiles_are_those_of_sweeps_to_rounding() {
             sweeps.cycle();
             let apart = difference(&spectral.iterate(), &sweeps.iterate())
                 / largest::<f64>(&sweeps.iterate());
-            assert!(apart <= TOLERANCE_F64.0, "tile {tile}, cycle {cycle}: {apart:e}");
+            assert!(apart <= 1e-12, "tile {tile}, cycle {cycle}: {apart:e}");
         }
     }
 }
