@@ -361,15 +361,18 @@ fn a_refusal_leaves_with_its_setting() {
     assert_eq!(window.slider("Overlap"), 4.0);
 }
 
-/// The one that is reached, and not that of the solver beside it.
+/// The one that is reached, and not that of the solver beside it. Nothing moves as it changes.
 fn one_rate_is_shown() {
     let mut window = Window::paused(small());
+    let place = window.rect(Role::ComboBox, "Speed");
+    window.choose("Speed", "1,000 cycles/s");
     window.choose("Speed", "30 cycles/s");
     window.key(Key::Space);
     window.until("going", |window| {
         window.says(" of 30/s") && window.texts().iter().any(|text| text == "running")
     });
     assert!(!window.says("cycles/s"), "{:?}", window.texts());
+    assert_eq!(window.rect(Role::ComboBox, "Speed"), place);
 }
 
 /// The cycles of classic Jacobi, as the table says them.

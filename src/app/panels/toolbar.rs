@@ -22,6 +22,9 @@ use std::time::Duration;
 /// Speeds to choose from, in cycles per second.
 const SPEEDS: [f64; 7] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
 
+/// Width of the choice of a speed, in points: room for `0.412 of 1,000/s`.
+const SPEED: f32 = 132.0;
+
 /// In a toolbar narrower than this, in points, some words are left out for long numbers of cycles.
 const NARROW: f32 = 1220.0;
 
@@ -138,7 +141,7 @@ fn theme(ui: &mut Ui, commands: &mut Vec<Command>) {
 fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Command>) {
     let current = PRESETS.iter().find(|preset| preset.problem().0 == session.spec.problem);
     let text = current.map_or(session.spec.problem.title(), |preset| preset.label);
-    let combo = ComboBox::from_id_salt("preset").width(width).height(500.0).truncate();
+    let combo = ComboBox::from_id_salt("preset").width(width).truncate();
     let response = combo.selected_text(text).show_ui(ui, |ui| {
         for preset in &PRESETS {
             let selected = current.is_some_and(|current| current.name == preset.name);
@@ -201,22 +204,26 @@ fn transport(ui: &mut Ui, session: &Session, run: RunStatus<'_>, commands: &mut 
         (Some(rate), None) => cycles_per_second(rate),
         (None, pace) => text(pace),
     };
-    let combo = ComboBox::from_id_salt("speed").width(104.0).truncate().selected_text(shown);
-    let response = combo.show_ui(ui, |ui| {
-        for pace in [None].into_iter().chain(SPEEDS.map(Some)) {
-            let about = match pace {
-                None => "Runs as fast as the solver can; replays as fast as the eye can follow.",
-                Some(_) => "At most this many cycles per second, of the run and of replays.",
-            };
-            let chosen = ui.selectable_label(session.pace == pace, text(pace));
-            if explained(chosen, about).clicked() {
-                commands.push(Command::Pace(pace));
+    let combo = ComboBox::from_id_salt("speed").width(SPEED).truncate().selected_text(shown);
+    // The rate changes all the time: nothing beside it moves.
+    let size = egui::vec2(SPEED, ui.spacing().interact_size.y);
+    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+        let response = combo.show_ui(ui, |ui| {
+            for pace in [None].into_iter().chain(SPEEDS.map(Some)) {
+                let about = match pace {
+                    None => "Runs as fast as the solver can; replays as fast as the eye can follow.",
+                    Some(_) => "At most this many cycles per second, of the run and of replays.",
+                };
+                let chosen = ui.selectable_label(session.pace == pace, text(pace));
+                if explained(chosen, about).clicked() {
+                    commands.push(Command::Pace(pace));
+                }
             }
-        }
+        });
+        named(response.response, "Speed").on_hover_text(
+            "Cycles per second, of the run and of replays. The achieved rate stands before the chosen one.",
+        );
     });
-    named(response.response, "Speed").on_hover_text(
-        "Cycles per second, of the run and of replays. The achieved rate stands before the chosen one.",
-    );
 }
 
 /// The cycles and sweeps of what is shown. Large numbers of sweeps are left out where there is no room.

@@ -43,6 +43,8 @@ pub fn set_up(context: &egui::Context) {
         style.spacing.interact_size.y = 24.0;
         style.spacing.slider_width = 104.0;
         style.spacing.tooltip_width = 340.0;
+        // All entries of a list are seen at once.
+        style.spacing.combo_height = 500.0;
         // Menus have room for all problems.
         style.spacing.default_area_size.y = 520.0;
     });
