@@ -65,7 +65,7 @@ pub fn ui(
             ui.label(RichText::new("Tilescope").heading().size(17.0));
             ui.add_space(theme::GAP);
         }
-        presets(ui, session, if narrow { 104.0 } else { 190.0 }, commands);
+        presets(ui, session, if narrow { 104.0 } else { 162.0 }, commands);
         ui.separator();
         transport(ui, session, run, commands);
         ui.separator();
