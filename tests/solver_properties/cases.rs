@@ -51,7 +51,7 @@ impl Case {
     /// How far apart two results of the case may be after some cycles, over the largest value, of which `results` (1 or 2) are
     /// made in the sine basis. A cycle changes a point by up to k and up to 2 (T / π)² times what its first sweep does, and so
     /// it does what that sweep rounds, always in the same direction where the iterate is smooth. Scaling unequal weights loses
-    /// digits.
+    /// digits: in double precision 1e-12 leaves room for three of them and a change of 50 times, in single precision 1e-5 for one.
     pub fn sine_rounding(
         &self,
         k: Subiterations,
